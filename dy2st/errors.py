@@ -39,6 +39,10 @@ class PythonGradientError(StagedValueError):
     """A gradient is computed by Python code of the user's, which cannot become a part of a program."""
 
 
+class InputGradientError(GradientError):
+    """A loaded model is given an input that wants a gradient, and its file does not say through which values it flows."""
+
+
 class InplaceError(Dy2stError, RuntimeError):
     """A tensor is modified in place where that would lose its gradient."""
 

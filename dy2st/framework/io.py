@@ -86,10 +86,11 @@ def _plain(obj: Any, where: str, depth: int) -> Any:
 
 # ---- reading ----
 def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
-    """Reads what `save` (or PaddlePaddle's `save`) wrote. Nothing in the file is executed.
+    """Reads what `save` (or PaddlePaddle's `save`) wrote, or the parameters of a model that `jit.save` wrote, under the names of its state
+    dict. Nothing in the file is executed.
 
     Args:
-        path: the file; without its ending, ".pdparams" is tried.
+        path: the file; without its ending, ".pdparams" is tried. Or the path that was given to `jit.save`.
         return_numpy: arrays instead of Tensors.
 
     Raises:
@@ -102,20 +103,45 @@ def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **confi
         where = os.fspath(path)  # type: ignore[arg-type]
         if not os.path.isfile(where) and os.path.isfile(where + ".pdparams"):
             where += ".pdparams"
+        if (where.endswith(".pdmodel") or not os.path.isfile(where)) and (found := _of_model(where)) is not None:
+            values, names = found
+            return values if return_numpy else _tensors(values, names)
         with open(where, "rb") as file:
             data = file.read()
-    try:
-        _check_opcodes(data)
-        found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # texts of Python 2
-        found = _built(found, 0)
-    except FormatError as error:
-        raise FormatError(f"{where}: {error.message}") from None
-    except Exception as error:  # a malformed pickle raises whatever it stumbles over
-        raise FormatError(f"{where}: malformed or truncated: {type(error).__name__}: {error}") from None
+    found = _plain_of(data, where)
     names = found.pop(NAME_TABLE, {}) if isinstance(found, dict) else {}
     if return_numpy:
         return found
     return _tensors(found, names if isinstance(names, dict) else {})
+
+
+def _plain_of(data: bytes, where: str) -> Any:
+    """Containers, arrays, numbers and texts from a pickle of them."""
+    try:
+        _check_opcodes(data)
+        found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # texts of Python 2
+        return _built(found, 0)
+    except FormatError as error:
+        raise FormatError(f"{where}: {error.message}") from None
+    except Exception as error:  # a malformed pickle raises whatever it stumbles over
+        raise FormatError(f"{where}: malformed or truncated: {type(error).__name__}: {error}") from None
+
+
+def _of_model(path: str) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
+    """The parameters of a saved model by their names in the state dict, and for these names those in the program; None if there is none.
+    Names that no file says are those in the program."""
+    from dy2st_runtime.formats.inference_model import PARAMS_INFO, load_inference_models  # protobuf takes a while
+
+    try:
+        models, noted = load_inference_models(path, PARAMS_INFO)
+    except FileNotFoundError:
+        return None
+    notes = {} if noted is None else _plain_of(noted, path + PARAMS_INFO)
+    if not isinstance(notes, dict) or not all(isinstance(note, dict) for note in notes.values()):
+        raise FormatError(f"{path}{PARAMS_INFO}: malformed: it has no names of parameters")
+    params = {name: value for model in models.values() for name, value in model.params.items()}
+    names = {str(notes.get(name, {}).get("structured_name", name)): name for name in params}
+    return {structured: params[name] for structured, name in names.items()}, names
 
 
 def _check_opcodes(data: bytes) -> None:

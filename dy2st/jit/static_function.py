@@ -39,6 +39,7 @@ from .signature import (
     TensorKey,
     UnfitError,
     admits,
+    input_name,
     specs_of,
     widen,
 )  # fmt: skip
@@ -277,7 +278,7 @@ class StaticFunction(AsFunction):
         group = [c for c in self._traces.order if id(c) in known]  # as they were made: the last one says what has changed since
         reason = self._why(arguments, tensors, group)
         specs = None if self.input_spec is None else specs_of(self.signature, self.input_spec, arguments)
-        names = [n for n, k in zip(self.parameters.called(arguments.names()), arguments.key.leaves, strict=True)
+        names = [input_name(n) for n, k in zip(self.parameters.called(arguments.names()), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -109,8 +108,7 @@ class Trace:
                 made.append(made[key.alias])
                 continue
             n = len(self.inputs)
-            name = re.sub(r"\W+", "_", names[n]).strip("_") or "x"
-            name = self.program.fresh_name(name) if self.program.has_name(name) else name
+            name = self.program.fresh_name(names[n]) if self.program.has_name(names[n]) else names[n]
             v = block.create_var(name, key.dtype, shapes[n], is_data=True)
             v.stop_gradient = key.stop_gradient
             self.inputs.append(v)

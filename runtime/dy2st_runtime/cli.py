@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--feed", metavar="FILE.npz", help="arrays named as the inputs (default: zeros, open sizes are 1)")
     run.add_argument("--out", metavar="FILE.npz", help="where to store the results")
     run.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print the time of a run")
+    run.add_argument("--seed", type=int, metavar="N", help="where random numbers begin (default: others in each run of the command)")
     show = _command(commands, "show", "print the program", _show)
     show.add_argument("--proto", action="store_true", help="as PaddlePaddle's protobuf text")
     _command(commands, "info", "print inputs, outputs, parameters and ops", _print_info)
@@ -58,7 +59,7 @@ def _command(commands: argparse._SubParsersAction, name: str, text: str, functio
 
 
 def _run(model: InferenceModel, args: argparse.Namespace) -> None:
-    predictor = Predictor(model)
+    predictor = Predictor(model, seed=args.seed)
     block = model.program.global_block()
     feeds = _zeros([block.var(n) for n in model.feed_names]) if args.feed is None else _read(args.feed)
     results = predictor.run(feeds)

@@ -1,6 +1,8 @@
 """The Predictor: checks of feeds, threads, state; and the command line over it."""
 
+import copy
 import pathlib
+import pickle
 import re
 import threading
 
@@ -96,17 +98,38 @@ def test_threads(predictor):
     assert not wrong
 
 
-@pytest.mark.parametrize("native", [False, True])
-def test_state_that_a_model_updates_is_kept_between_runs(native):
+def counting():
+    """A model that adds to its input how often it ran."""
     m = Made()
     count = m.program.global_block().create_var("count", "float32", [1], persistable=True)
     y = m.b.elementwise_add(m.data("x", [1]), count)
     m.b.apply(registry.get("assign"), (m.b.scale(count, bias=1.0),), {}, {"Out": ["count"]})
-    params = {"count": np.zeros(1, "float32")}
+    return InferenceModel(m.program, ["x"], [y.name], {"count": np.zeros(1, "float32")})
+
+
+def runs_of(predictor, times):
+    return [float(predictor.run([np.float32([10])])[0][0]) for _ in range(times)]
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_state_that_a_model_updates_is_kept_between_runs(native):
+    model = counting()
     with config.NO_JIT.override(not native):
-        predictor = Predictor(InferenceModel(m.program, ["x"], [y.name], params))
-        assert [float(predictor.run([np.float32([10])])[0][0]) for _ in range(3)] == [10, 11, 12]
-    assert params["count"][0] == 0, "the model itself is not changed"
+        assert runs_of(Predictor(model), 3) == [10, 11, 12]
+    assert model.params["count"][0] == 0, "the model itself is not changed"
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_copies_go_on_from_the_state_on_their_own(copied, native):
+    model = counting()
+    with config.NO_JIT.override(not native):
+        predictor = Predictor(model)
+        runs_of(predictor, 2)
+        other = copied(predictor)
+        assert runs_of(predictor, 3) == [12, 13, 14]
+        assert runs_of(other, 2) == [12, 13]
+        assert other.model.params["count"][0] == 2
 
 
 # ---- command line ----
