@@ -10,16 +10,15 @@ import contextlib
 import ctypes
 import functools
 import hashlib
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, threads
+from .. import config, forks, signals, threads
 from .. import dtype as dt
 from ..codegen import layout
 from ..errors import CompileError
@@ -52,7 +51,7 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, threads, layout, routines, *routines.MODULES)
+    modules = (native, mathlib, signals, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
@@ -77,6 +76,11 @@ def _new_machine() -> llvm.TargetMachine:
 def _machine() -> llvm.TargetMachine:
     """The machine that emits objects. An engine needs one of its own, as it takes possession."""
     return _new_machine()
+
+
+def llvm_lock() -> Any:
+    """What llvmlite holds during each call of LLVM."""
+    return llvm.ffi.lib._lock
 
 
 class Linker:
@@ -113,8 +117,10 @@ class KernelCompiler:
         self.seconds = 0.0
         self.took: dict[str, float] = {}
         self._addresses: dict[str, int] = {}
-        self._lock = threading.RLock()
+        self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
+        self._left: list[Linker] = []
+        self._working = False
         self._routines: dict[str, int] = {}
         self._fingerprint = ""
 
@@ -125,7 +131,7 @@ class KernelCompiler:
 
     def addresses(self, sources: list[str], names: Sequence[str] = ()) -> list[int]:
         """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named."""
-        with self._lock:
+        with self._lock, self._at_work():
             if self._linker is None:
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
@@ -147,6 +153,21 @@ class KernelCompiler:
                 if wanted:
                     self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
+        outer, self._working = self._working, True
+        try:
+            yield
+        finally:
+            self._working = outer
+
+    def after_fork(self) -> None:
+        """In a process that was made while a thread compiled: what that has linked may not be known, so another engine goes on."""
+        if self._working and self._linker is not None:
+            self._left.append(self._linker)  # the code of all that is known is in its memory
+            self._linker = None
+        self._working = False
 
     def serving(self) -> Callable[[int], None]:
         """What a thread of the pool does (`threads`)."""
