@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import config
+from . import config, forks
 from .executor import Given, make_executable
 from .feeds import check_feeds
 from .formats import InferenceModel, load_inference_model
@@ -55,7 +54,7 @@ class Predictor:
         self.outputs = [_info(block.var(name)) for name in self.model.fetch_names]
         self._state: dict[str, Any] = {name: np.array(value) for name, value in self.model.params.items()}
         self._same = object()  # stands for these arrays, as long as no run updates them
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._updates = _updates_state(self.model.program)
         self._executables: dict[bool, Any] = {}
 
