@@ -1,6 +1,7 @@
 """What the handler of a signal raises, Ctrl-C say: it ends a loop soon, and leaves a step done or not done."""
 
 import contextlib
+import copy
 import dis
 import functools
 import itertools
@@ -15,6 +16,7 @@ import pytest
 from dy2st_runtime.executor import executable
 
 from dy2st import jit, nn, optimizer, static, zeros
+from dy2st.convert.cells import AppendCell, DictCell, ListCell, OrderCell
 from dy2st.tensor import Tensor
 
 PACKAGES = tuple(str(Path(module.__file__).parent) for module in (sys.modules["dy2st"], sys.modules["dy2st_runtime"]))
@@ -275,19 +277,37 @@ def interrupted(step, state, stride):
         at += stride
 
 
-NEEDS_TABLE = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 does not say which handlers are around an instruction")
+NEEDS_TRACE = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="traces instructions as Python 3.11 does it")
 STEPS = [training, eager_step, executor_step]
 
 
-@NEEDS_TABLE
+@NEEDS_TRACE
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("made", STEPS)
 def test_a_step_is_done_or_not(made):
     assert min(interrupted(*made(), stride=7).values()) > 0
 
 
-@NEEDS_TABLE
+@NEEDS_TRACE
 @pytest.mark.slow
 @pytest.mark.parametrize("made", STEPS)
 def test_a_step_is_done_or_not_wherever_a_signal_comes(made):
     assert min(interrupted(*made(), stride=1).values()) > 0
+
+
+@NEEDS_TRACE
+@pytest.mark.parametrize("cell", [OrderCell, DictCell, ListCell, AppendCell])
+def test_a_place_gets_its_value_however_often_it_is_interrupted(cell):
+    target, value, wanted = {
+        OrderCell: ({"a": 1, "b": 2}, ("b", "a"), [("b", 2), ("a", 1)]), DictCell: ({"a": 1}, {"b": 2}, [("b", 2)]),
+        ListCell: ([1], [2, 3], [2, 3]), AppendCell: ([1], [2, 3], [1, 2, 3]),
+    }[cell]  # fmt: skip
+    for at in itertools.count(1):
+        place = copy.copy(target)
+        change = (cell(place, 1) if cell is AppendCell else cell(place)).change(value)
+        with Interruption(at) as interruption, contextlib.suppress(Stop):
+            change()
+        change()
+        assert [*(place.items() if isinstance(place, dict) else place)] == wanted
+        if interruption.left > 0:
+            return
