@@ -332,7 +332,6 @@ def _changes(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[T
     return found
 
 
-
 def _forget_origin(t: Tensor) -> None:
     t._stop, t._node, t._index = True, None, 0  # as in `dispatch.rebind`
 

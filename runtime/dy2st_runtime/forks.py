@@ -1,7 +1,7 @@
 """Locks that a process made by fork can take, although another thread had them when it was made.
 
-That thread is not in the new process, so nobody there would ever give the lock back. What such a lock guards may be half done: who uses one
-says why that does no harm, or mends it after a fork.
+That thread is not in the new process, so nobody there would ever give the lock back. What such a lock guards is changed by whole
+assignments, so that the new process finds nothing half done that it could not do again.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import ctypes
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite
@@ -119,8 +119,6 @@ class KernelCompiler:
         self._addresses: dict[str, int] = {}
         self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
-        self._left: list[Linker] = []
-        self._working = False
         self._routines: dict[str, int] = {}
         self._fingerprint = ""
 
@@ -131,7 +129,7 @@ class KernelCompiler:
 
     def addresses(self, sources: list[str], names: Sequence[str] = ()) -> list[int]:
         """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named."""
-        with self._lock, self._at_work():
+        with self._lock:
             if self._linker is None:
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
@@ -153,21 +151,6 @@ class KernelCompiler:
                 if wanted:
                     self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
-
-    @contextlib.contextmanager
-    def _at_work(self) -> Iterator[None]:
-        outer, self._working = self._working, True
-        try:
-            yield
-        finally:
-            self._working = outer
-
-    def after_fork(self) -> None:
-        """In a process that was made while a thread compiled: what that has linked may not be known, so another engine goes on."""
-        if self._working and self._linker is not None:
-            self._left.append(self._linker)  # the code of all that is known is in its memory
-            self._linker = None
-        self._working = False
 
     def serving(self) -> Callable[[int], None]:
         """What a thread of the pool does (`threads`)."""

@@ -35,10 +35,8 @@ _making = forks.lock()
 
 @functools.cache
 def _compiler() -> KernelCompiler:
-    made = KernelCompiler()
     forks.between_calls(llvm_lock())
-    forks.afterwards(made.after_fork)
-    return made
+    return KernelCompiler()
 
 
 def compiler() -> KernelCompiler:
