@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-gpu lint fuzz fuzz-ops tables bench clean
+.PHONY: demo test test-all test-lowest test-gpu lint fuzz fuzz-ops tables bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -15,6 +15,10 @@ test: $(VENV)/.test lint
 # everything, the slow tests too: what CI runs
 test-all: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n auto
+
+# the lowest versions of the dependencies, with some tests of each; in .venv-lowest
+test-lowest:
+	$(PYTHON) -m tests.lowest
 
 # what needs an NVIDIA GPU: the programs that the other targets run in a simulator
 CUDA_TESTS := tests/runtime/cuda
@@ -59,4 +63,4 @@ $(VENV)/.test: $(BIN)/python pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest out build .pytest_cache .mypy_cache .ruff_cache

@@ -17,7 +17,9 @@ RUNTIME = {
     "config": set(),
     "cachefiles": {"config"},
     "garbage": set(),
-    "threads": {"config"},
+    "threads": {"config", "forks"},
+    "signals": {"forks"},
+    "forks": set(),
     "dtype": {"errors"},
     "dims": {"errors", "loopir"},
     "quiet": set(),
@@ -30,14 +32,14 @@ RUNTIME = {
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
     "codegen": {"errors", "dtype", "loopir"},
     "feeds": {"errors", "dtype", "dims", "ir"},
-    "scope": {"errors"},
+    "scope": {"errors", "forks"},
     "executor": {
         "errors", "garbage", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen",
-        "feeds", "threads",
+        "feeds", "threads", "signals", "forks",
     },
     "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "custom": {"errors", "dims", "ops", "executor"},
-    "predictor": {"errors", "config", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},
+    "predictor": {"errors", "config", "forks", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},
     "cli": {"errors", "config", "dims", "ir", "formats", "predictor"},
     "__main__": {"cli"},
 }  # fmt: skip
@@ -163,7 +165,7 @@ def test_the_transpiler_knows_nothing_of_tensors() -> None:
             top = name.split(".")[0]
             if part_of(name, "dy2st") not in (None, "transpiler"):
                 wrong.append(f"{path.name} imports {name}")
-            if top == "dy2st_runtime" and part_of(name, "dy2st_runtime") not in ("errors", "config", "cachefiles", "garbage"):
+            if top == "dy2st_runtime" and part_of(name, "dy2st_runtime") not in ("errors", "config", "cachefiles", "garbage", "forks"):
                 wrong.append(f"{path.name} imports {name}")
             if top not in TRANSPILER_PACKAGES | {"dy2st"} and top not in sys.stdlib_module_names:
                 wrong.append(f"{path.name} imports the package {top}")

@@ -9,13 +9,13 @@ import inspect
 import math
 import operator
 import sys
-import threading
 import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import forks
 
 from ..tensor import Tensor
 from ..tensor.location import is_own
@@ -66,7 +66,7 @@ _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
 # what `total_ordering` gives a class is written with the comparisons that this has
 _ORDERING = ("__lt__", "__le__", "__gt__", "__ge__")
 
-_lock = threading.RLock()
+_lock = forks.reentrant_lock()
 # whose classes know numbers that only the run knows, or say themselves what is wrong with them
 _OURS = {"builtins", "dy2st", "dy2st_runtime"}
 

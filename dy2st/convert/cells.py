@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from ..errors import StructureError
@@ -18,6 +19,8 @@ from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import codes_in, names_of
 from .shown import named, shown
 from .undefined import Undefined, Unread
+
+consume = deque[None](maxlen=0).extend
 
 
 class OuterVariable:
@@ -149,6 +152,10 @@ class Cell:
 
     def write(self, value: Any) -> None:
         raise NotImplementedError
+
+    def change(self, value: Any) -> Callable[[], None]:
+        """What writes a value; that may be left anywhere and done again."""
+        return partial(self.write, value)
 
 
 class TensorCell(Cell):
@@ -297,9 +304,9 @@ class OrderCell(Cell):
     def write(self, value: Any) -> None:
         cls = self._class()
         later = [key for key in cls.keys(self.target) if key not in value]
-        for key in (*value, *later):
-            if key in dict.keys(self.target):
-                cls.__setitem__(self.target, key, cls.pop(self.target, key))
+        keys = [key for key in (*value, *later) if key in dict.keys(self.target)]
+        # no instruction of Python's is between taking an entry out and putting it back, so no signal loses it
+        consume(map(cls.__setitem__, repeat(self.target), keys, map(cls.pop, repeat(self.target), keys)))
 
     def _class(self) -> Any:
         return OrderedDict if isinstance(self.target, OrderedDict) else dict
@@ -318,3 +325,6 @@ class AppendCell(Cell):
 
     def write(self, value: Any) -> None:
         self.target.extend(value)
+
+    def change(self, value: Any) -> Callable[[], None]:
+        return partial(self.target.__setitem__, slice(len(self.target), None), value)

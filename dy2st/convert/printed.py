@@ -10,14 +10,15 @@ import builtins
 import contextlib
 import functools
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
+
+from dy2st_runtime import forks
 
 from ..tensor.location import by_debugger, is_own
 from .tracer import current_tracer
 
-_lock = threading.Lock()
+_lock = forks.lock()
 _traces = 0
 
 

@@ -11,10 +11,11 @@ import functools
 import inspect
 import operator
 import sys
-import threading
 import types
 from collections.abc import Callable
 from typing import Any
+
+from dy2st_runtime import forks
 
 from .attributes import deleting, reading, setting
 from .foreign import is_foreign_class, is_of_dataclass
@@ -29,7 +30,7 @@ class _Replaced:
     """What stood in classes before, with the number of traces that need the replacement; for all threads."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
         self.entries: dict[tuple[type, str], tuple[Any, int]] = {}
 
     def enter(self, cls: type) -> list[tuple[type, str]]:

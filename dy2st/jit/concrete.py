@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dy2st_runtime import forks
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
 from dy2st_runtime.executor import make_executable
@@ -177,7 +177,7 @@ class ConcreteProgram:
         self.fixed: Dy2stError | None = None
         self.squeezes = Squeezes()
         self.pace: Pace | None = None
-        self._lock = threading.RLock()
+        self._lock = forks.reentrant_lock()
         self._forward: Any = None
         self._training: Training | None = None
         self._active: list[bool] | None = None

@@ -187,6 +187,7 @@ class Arguments:
         arrays: the arrays of the caller's, by the ids of these tensors.
         key: the key.
         view: what the trace that serves the call has found outside of them; None for one that was just made.
+        seen: how many calls had changed the outside before that.
 
     Args:
         numbers: parameters whose Python numbers are fed, so that they are no part of the key.
@@ -211,6 +212,7 @@ class Arguments:
             self.arrays: dict[int, np.ndarray] = {}
         self.key, self.tree = key, key.tree
         self.view: View | None = None
+        self.seen = 0
         self._tensors = [self.leaves[i] for i in key.fed]
 
     def note_gradients(self, parameters: Parameters) -> None:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import signals
 from dy2st_runtime.errors import with_note
 from dy2st_runtime.ops.check import UNKNOWN, RaisedError
 from dy2st_runtime.ops.control import ABSENT
@@ -27,6 +28,7 @@ from .recipes import Argument, Fetched, Made, Twin, cook
 from .signature import Arguments
 
 _VALUE = attrgetter("_value")
+Change = Callable[[], object]
 
 
 def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
@@ -113,11 +115,38 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
     if records and not effects.trains and concrete.differentiable:
         known = [*inputs, *captured]
         sources = [known[i] for i in concrete.sources]
+    done: list[tuple[Any, list[Change]]] = []
+
+    def commit(values: Sequence[Any], pending: Pending | None = None) -> Any:
+        """The result, after all changes. It may be left anywhere and called again: what is to be done is found once, before it is done."""
+        for at, name in concrete.written:
+            if captured[at]._value is not state[name]:
+                captured[at]._value = state[name]
+        for t in let_through:
+            t.set_stop(False)
+        if not done:
+            results = _results(concrete, values)
+            if pending is not None:
+                _attach(concrete, pending, sources, values, results)
+            elif effects.trains and records:
+                _attach_freed(concrete, results)
+            # what is handed on is what is there before the outside changes
+            made: dict[Any, Any] = {}
+            result = cook(concrete.recipe, inputs, results, arguments.at, made)
+            changes: list[Change] = []
+            if concrete.changes:
+                cells = [(cell, cook(recipe, inputs, results, arguments.at, made)) for cell, recipe in effects.cells]
+                _note_twins(concrete, inputs, now, results, made)
+                changes += _changes(concrete, arguments, inputs, now, results, cells)
+            done.append((result, changes))
+        for change in done[0][1]:
+            change()
+        return done[0][0]
+
     try:
         if all(t._stop and all(t is not x for x in let_through) for t in sources):
-            values, pending = _forward(concrete, feeds, state, view.same), None
-        else:
-            values, pending = _start(concrete, feeds, state, view.same)
+            return _forward(concrete, feeds, state, view.same, commit)
+        values, pending = _start(concrete, feeds, state, view.same)
     except RaisedError as error:
         if error.number == UNKNOWN:
             raise
@@ -125,31 +154,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         for note in getattr(error, "__notes__", ()):
             new = with_note(new, note)
         raise new from new.__cause__
-    for at, name in concrete.written:
-        if captured[at]._value is not state[name]:
-            captured[at]._value = state[name]
-    results = _results(concrete, values)
-    for t in let_through:
-        t.set_stop(False)
-    if pending is not None:
-        _attach(concrete, pending, sources, values, results)
-    elif effects.trains and records:
-        _attach_freed(concrete, results)
-    # what is handed on is what is there before the outside changes
-    follow = arguments.at
-    made: dict[Any, Any] = {}
-    result = cook(concrete.recipe, inputs, results, follow, made)
-    if concrete.changes:
-        cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
-        _note_twins(concrete, inputs, now, results, made)
-        # the run has succeeded: now, and only now, it changes
-        _commit(concrete, arguments, inputs, now, results, cells)
-        for target, position in effects.gradients:
-            t = inputs[target] if isinstance(target, int) else now(target)
-            t._grad = None if position is None else results[position]
-        for t, stop in effects.flags:  # what was computed before gradients were to stop has its way by now
-            now(t).set_stop(stop)
-    return result
+    return signals.whole(lambda: commit(values, pending), lambda: True)
 
 
 def has_attribute(t: Tensor, name: str) -> bool:
@@ -295,31 +300,40 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callab
             twins.tie([t, *known])
 
 
-def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor],
-            results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
+def _changes(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor],
+             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> list[Change]:  # fmt: skip
+    """What the call changes outside, in order: each may be done twice."""
     effects = concrete.effects
+    found: list[Change] = []
     for i, p in effects.arguments if arguments.arrays else ():
         if (array := arguments.arrays.get(id(inputs[i]))) is not None:
-            np.copyto(array, results[p]._value)
+            found.append(partial(np.copyto, array, results[p]._value))
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now(t), p) for t, p in effects.captures)]
     freed = [now(t) for t in effects.freed]
     for target, _ in changed:
         twins.require_alone(target)
     for target, position in changed:
         new = results[position]
-        target._value = new._value
+        found.append(partial(setattr, target, "_value", new._value))
         if target._is_leaf and (not target._stop or any(target is t for t in freed)):
             continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it
         if new._node is not None:
-            target._stop = False
-            new._node.hand_over(new._index, target)
+            found += [partial(target.set_stop, False), partial(new._node.hand_over, new._index, target)]
         elif dispatch.is_grad_enabled():
-            target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
+            found.append(partial(_forget_origin, target))
     # which containers change: those that there were before anything has changed
-    found = [(cell.cell(arguments.at(cell.path)) if isinstance(cell, ArgumentCell) else cell, value) for cell, value in cells]
-    for place, value in found:
-        place.write(value)
+    places = [(cell.cell(arguments.at(cell.path)) if isinstance(cell, ArgumentCell) else cell, value) for cell, value in cells]
+    found += [place.change(value) for place, value in places]
+    for at, grad in effects.gradients:
+        t = inputs[at] if isinstance(at, int) else now(at)
+        found.append(partial(setattr, t, "_grad", None if grad is None else results[grad]))
+    # what was computed before gradients were to stop has its way by now
+    found += [partial(now(t).set_stop, stop) for t, stop in effects.flags]
+    return found
 
+
+def _forget_origin(t: Tensor) -> None:
+    t._stop, t._node, t._index = True, None, 0  # as in `dispatch.rebind`
 
 
 class Pending:
@@ -347,9 +361,10 @@ class Pending:
             self.session.close()
 
 
-def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray], same: object) -> list[Any]:
+def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray], same: object,
+             commit: Callable[[Sequence[Any]], Any]) -> Any:  # fmt: skip
     executable = concrete.forward()
-    return list(executable.run([feeds[name] for name in executable.feed_names], state, same))
+    return executable.run([feeds[name] for name in executable.feed_names], state, same, commit)
 
 
 def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray], same: object) -> tuple[list[Any], Pending]:
@@ -367,7 +382,7 @@ def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np
 
 
 def _attach(
-    concrete: ConcreteProgram, pending: Pending, sources: list[Tensor], values: list[Any], results: list[Any]
+    concrete: ConcreteProgram, pending: Pending, sources: list[Tensor], values: Sequence[Any], results: list[Any]
 ) -> None:
     """Makes the call a node of the tape, with the active results (each entry of a list) as outputs."""
     training = pending.training

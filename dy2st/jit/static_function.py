@@ -217,6 +217,18 @@ class StaticFunction(AsFunction):
 
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments; where the run could only be refused because numbers outside are inputs, one without."""
+        if not concrete.changes:
+            return self._run(concrete, arguments)
+        traces = self._traces
+        with traces.changing:
+            while arguments.seen != traces.changes:  # another thread has changed since what was looked at
+                concrete = self.find(arguments)
+            try:
+                return self._run(concrete, arguments)
+            finally:
+                traces.changes += 1
+
+    def _run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         if not concrete.counts_on:
             result = static_call.run(concrete, arguments)
         else:
@@ -258,6 +270,7 @@ class StaticFunction(AsFunction):
 
     def _serving(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram | None:
         stale: ConcreteProgram | None = None
+        arguments.seen = self._traces.changes
         for concrete in self._traces.by_key.get(arguments.key, ()):
             if _unlike(concrete, arguments, tensors) is None:
                 view = concrete.outside.look(concrete)

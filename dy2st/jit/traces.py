@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import threading
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any
+
+from dy2st_runtime import forks
 
 from ..convert.activations import Kind
 from ..errors import Location
@@ -22,7 +23,9 @@ class Traces:
     """The traces of a function, or of a method of one object; it does not keep the object alive."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forks.reentrant_lock()
+        # calls that change what is outside run one at a time, each with all that the one before has left; how many there were
+        self.changing, self.changes = forks.reentrant_lock(), 0
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
         self.called: Callable[[], ConcreteProgram | None] = _nothing  # the one that served the last call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import itertools
@@ -10,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import forks
 from dy2st_runtime.formats import InferenceModel, program_from_bytes, program_to_bytes
 from dy2st_runtime.formats.inference_model import load_inference_models
 from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
@@ -66,6 +68,7 @@ class LoadedFunction:
         self._takes = Parameters(
             inspect.Signature([inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))])
         )
+        self._changing = forks.reentrant_lock()  # as `Traces.changing`
         self._concrete = ConcreteProgram(name, None, self.program, inputs, captured, computed, recipe, effects, Guards(()), [])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LoadedFunction:
@@ -78,7 +81,9 @@ class LoadedFunction:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
             self._require_tensors(inputs)
-            return static_call.run(self._concrete, Arguments(self._takes, _each_its_own(inputs), {}, "forward"))
+            arguments = Arguments(self._takes, _each_its_own(inputs), {}, "forward")
+            with self._changing if self._concrete.changes else contextlib.nullcontext():
+                return static_call.run(self._concrete, arguments)
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:

@@ -101,7 +101,8 @@ class TransformerEncoderLayer(_TransformerLayer):
     [1, 3, 8]
     """
 
-    __doc__ += "\n" + (_TransformerLayer.__doc__ or "").partition("\n\n")[2]
+    if __doc__ is not None:  # `python -OO` leaves none
+        __doc__ += "\n" + (_TransformerLayer.__doc__ or "").partition("\n\n")[2]
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
         def attend(x: Any) -> tuple[Any, Any]:
@@ -124,7 +125,8 @@ class TransformerDecoderLayer(_TransformerLayer):
     cache the results are the output and the new cache.
     """
 
-    __doc__ += "\n" + (_TransformerLayer.__doc__ or "").partition("\n\n")[2]
+    if __doc__ is not None:  # `python -OO` leaves none
+        __doc__ += "\n" + (_TransformerLayer.__doc__ or "").partition("\n\n")[2]
 
     attentions = ("self_attn", "cross_attn")
 

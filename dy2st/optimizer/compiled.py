@@ -130,6 +130,9 @@ class CompiledStep:
         for t in self._written:
             make_alone(t)
         state: dict[str, Any] = {name: t._value for name, t in self._state}
-        self._executable.run([ABSENT if g is None else g._value for g in grads], state)
-        for name, t in self._replaced:
-            t._value = state[name]
+
+        def commit(values: Any) -> None:
+            for name, t in self._replaced:
+                t._value = state[name]
+
+        self._executable.run([ABSENT if g is None else g._value for g in grads], state, commit=commit)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from dy2st_runtime import config, ir
+from dy2st_runtime import config, forks, ir, signals
 from dy2st_runtime.executor import make_executable
 from dy2st_runtime.feeds import check_feeds
 from dy2st_runtime.ir.prune import prune
@@ -108,6 +108,11 @@ class Executor:
             program = self._pruned(program, [*(feed or {})], fetches)
             feed = {n: v for n, v in (feed or {}).items() if n not in known or n in program.global_block().vars}
         uses = self._uses_of(program)
+        with scope.changing if uses.written else contextlib.nullcontext():
+            return self._run_in(program, feed, fetches, scope, uses, return_numpy)
+
+    def _run_in(self, program: ir.Program, feed: Mapping[str, Any] | None, fetches: list[str], scope: Scope, uses: _Uses,
+                return_numpy: bool) -> list[Any]:  # fmt: skip
         block = program.global_block()
         wanted = {*uses.data, *(feed or {}), *fetches}
         variables = [v for v in block.vars.values() if v.is_data and v.name in wanted]
@@ -120,10 +125,9 @@ class Executor:
         if not (variables or fetches) and uses.runs == 1:
             # a startup program runs once: compiling its kernels would cost more than it saves
             run_program(program, {}, state.values)
-            results = []
-        else:
-            results = self._executable(program, [v.name for v in variables], fetches).run(feeds, state.values)
-        state.write_back()
+            return signals.whole(lambda: state.written_back([]), lambda: True)
+        executable = self._executable(program, [v.name for v in variables], fetches)
+        results = executable.run(feeds, state.values, commit=state.written_back)
         return [_result(value, return_numpy) for value in results]
 
     def close(self) -> None:
@@ -151,7 +155,7 @@ class _Recent(Generic[_T]):
 
     def __init__(self) -> None:
         self._made: OrderedDict[tuple, _T] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
     def get(self, key: tuple, make: Callable[[], _T]) -> _T:
         with self._lock:
@@ -231,7 +235,8 @@ class _State:
         else:
             self.sources[name], self.values[name] = slot, slot.value
 
-    def write_back(self) -> None:
+    def written_back(self, results: list[Any]) -> list[Any]:
+        """Writes the new values where the old ones are from; gives the results of the run."""
         for name, value in self.values.items():
             source = self.sources.get(name)
             if source is None:
@@ -240,6 +245,7 @@ class _State:
                 source._value = value
             else:
                 source.value = value
+        return results
 
 
 def _listed(fetch_list: Any) -> list[Any]:

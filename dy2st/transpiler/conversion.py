@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import gast
-from dy2st_runtime import config
+from dy2st_runtime import config, forks
 from dy2st_runtime.errors import Location
 from dy2st_runtime.garbage import no_search_for_garbage
 
@@ -43,7 +42,7 @@ class Converted:
 
 
 _cache: dict[tuple, tuple[loader.Loaded, dict[str, str]]] = {}
-_lock = threading.RLock()
+_lock = forks.reentrant_lock()
 
 
 def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Converted:

@@ -185,7 +185,9 @@ _LEAVES = frozenset((str, int, type(None), ast.Name, ast.Constant, ast.Load, ast
 
 
 def _index(node: ast.AST, owner: str | None, found: dict[int, list[tuple[ast.AST, str | None]]]) -> None:
-    for value in node.__dict__.values():
+    # by its fields, as other tools note things on nodes: operators are shared by all trees, and may have a parent then
+    for field in node._fields:
+        value = getattr(node, field, None)
         for child in value if value.__class__ is list else (value,):
             if child.__class__ not in _LEAVES and isinstance(child, ast.AST):
                 if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):

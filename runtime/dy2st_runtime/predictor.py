@@ -7,13 +7,12 @@ import functools
 import operator
 import os
 import secrets
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import config
+from . import config, forks
 from .errors import AttributeValueError
 from .executor import Given, make_executable
 from .feeds import check_feeds
@@ -78,7 +77,7 @@ class Predictor:
         if RNG in block.vars:
             self._state[RNG] = generator
         self._same = object()  # stands for these arrays, as long as no run updates them
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._updates = _updates_of(self.model.program)
         self._executables: dict[bool, Any] = {}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from . import forks
 from .errors import ScopeError
 
 
@@ -63,6 +63,9 @@ class ScopeVariable:
 class Scope:
     """Names with values. A name that a scope does not have is looked up in the scope around it.
 
+    Attributes:
+        changing: held by a run that changes values, here or in a scope around; one for all scopes of an outermost one.
+
     >>> outer = Scope()
     >>> outer.var("w").get_tensor().set([1.0, 2.0])
     >>> inner = outer.new_scope()
@@ -76,7 +79,8 @@ class Scope:
         self.parent = parent
         self._variables: dict[str, ScopeVariable] = {}
         self._kids: list[Scope] = []
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
+        self.changing: Any = forks.reentrant_lock() if parent is None else parent.changing
 
     def var(self, name: str) -> ScopeVariable:
         """The variable of this name in this scope; made if there is none."""

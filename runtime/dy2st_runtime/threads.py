@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import config
+from . import config, forks
 
 MUCH = 160_000
 """Work from which a kernel is shared, in the unit of `loopir.parallel`: about 20 microseconds."""
@@ -181,6 +181,5 @@ def pool() -> Pool:
     """The pool of this process."""
     made = Pool()
     atexit.register(made.end)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=made.after_fork)
+    forks.afterwards(made.after_fork)
     return made

@@ -1,5 +1,6 @@
 """Finding the source of functions that are hard to find."""
 
+import ast
 import doctest
 import importlib.util
 import linecache
@@ -36,6 +37,22 @@ def test_lambdas():
     assert run(several["b"], 0, k=5) == 5
     converted = convert(double, PyRuntime())
     assert converted.fn.__name__ == converted.fn.__code__.co_name == "<lambda>"
+
+
+def test_operators_with_a_parent(tmp_path):
+    # tools that show errors (those of IPython) note parents on the nodes of their trees, and all trees share the nodes of operators
+    shown = ast.parse("a + b")
+    operator = shown.body[0].value.op
+    operator.parent = shown.body[0].value
+    operator.parent.parent = shown
+    try:
+        path = tmp_path / "sums.py"
+        path.write_text("def add(a, b):\n    return a + b\n")
+        module = importlib.util.module_from_spec(spec := importlib.util.spec_from_file_location("sums", path))
+        spec.loader.exec_module(module)
+        assert run(module.add, 2, 3) == 5
+    finally:
+        del operator.parent
 
 
 def test_lambdas_on_one_line():

@@ -24,6 +24,8 @@ CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 16, 1
 """Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each part."""
 WHOLE = 1 << 19
 """A product of fewer multiplications, 10 microseconds, is not divided (a batch of them is)."""
+LOOK = 1 << 16
+"""Iterations of a loop on scalars after which it looks for signals: some 0.1 milliseconds."""
 NEAR = 16
 """Parts of a product after which what follows is done to them."""
 
@@ -45,6 +47,8 @@ class CpuLanguage(Language):
     def header(self, kernel: n.Kernel, name: str) -> list[str]:
         self.parts = divisible(kernel)
         lines = [f"def {name}(args, start, stop):", f"    # {kernel.label}"]
+        if n.holds_lasting(kernel.body):
+            lines.append(f"    left = {LOOK}")
         for i, t in enumerate(kernel.tensors):
             lines.append(f"    {t.name} = ld_int64(args, {i})")
             if not self._sets_shape(kernel, t.name):
@@ -130,6 +134,10 @@ class CpuLanguage(Language):
         arguments = (repr(int(g.trans_a)), repr(int(g.trans_b)), expr(g.m), expr(g.n), expr(g.k), address(g.a, g.a_offset), expr(g.lda),
                      address(g.b, g.b_offset), expr(g.ldb), repr(int(g.add)), address(g.c, g.c_offset), expr(g.ldc))  # fmt: skip
         return f"call_product_{dtype}({', '.join(arguments)}"
+
+    def look(self) -> list[str]:
+        return ["left -= 1", "if left == 0:", f"    if call_look(ld_int64(args, {layout.SIGNALS})) != 0:",
+                f"        return {layout.INTERRUPTED}", f"    left = {LOOK}"]  # fmt: skip
 
     # ---- parts of the work ----
     def divided(self, renderer: Renderer) -> list[str] | None:

@@ -24,9 +24,10 @@ USED = DIMS + 1
 ENTRIES = DIMS + 2
 
 # before the argument record of a kernel, at negative places: the verdict of bounds checks; of a kernel that returned DIVIDE the number
-# of iterations, the work of one, 1 if they are neighbours in memory, and how many chunks there should be for each thread
-VERDICT, ITERATIONS, WORK, FLAT, CHUNKS = -1, -2, -3, -4, -5
-RECORD_HEAD = 5
+# of iterations, the work of one, 1 if they are neighbours in memory, and how many chunks there should be for each thread; the address of
+# what is known of signals (`signals`)
+VERDICT, ITERATIONS, WORK, FLAT, CHUNKS, SIGNALS = -1, -2, -3, -4, -5, -6
+RECORD_HEAD = 6
 
 BUFFER_ADDRESS = 0
 BUFFER_CAPACITY = 1
@@ -35,19 +36,21 @@ BUFFER_WORDS = 2
 # rows or columns of a part of a matrix product
 PRODUCT_PART = 32
 
-# what a kernel returns; DIVIDE: nothing is done yet but the shapes, call it again for parts of its iterations
+# what a kernel returns; DIVIDE: nothing is done yet but the shapes, call it again for parts of its iterations; INTERRUPTED: the handler of
+# a signal has raised something
 OK = 0
 FAILED = 1
 NO_MEMORY = 2
 OUT_OF_BOUNDS = 3
 TOO_DEEP = 4
 DIVIDE = 5
+INTERRUPTED = 6
 
-# what the driver returns in the low byte; the rest is the index of the instruction. THREADS: there is work to share and no thread yet
+# how the driver ended: this, or what a kernel returned. READY: it has not begun. THREADS: there is work to share and no thread yet
 DONE = 0
 HOST = 16
 SUSPENDED = 17
-BUDGET = 18
+READY = 18
 THREADS = 19
 
 # instructions of the driver: operation and up to four operands
@@ -58,11 +61,13 @@ HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, MOVE, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_
 INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "move", "mark_absent", "jump_if_absent",
                      "fail_if_absent", "call_host", "suspend", "enter", "leave")  # fmt: skip
 
-# argument record of the driver: address of the code, instruction to start at, backward jumps and calls allowed; calls of functions
-# inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a buffer; the address
-# of the notes of a profiled run; the address of the threads' state (`threads`)
-CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED, NOTES, POOL = 0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12
-DRIVER_WORDS = 13
+# argument record of the driver: address of the code; the instruction to start at, then the one that it has come to, and how it ended;
+# calls of functions inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a
+# buffer; the address of the notes of a profiled run; the addresses of the threads' state (`threads`) and of what is known of signals;
+# when it looked last
+CODE, START, STATUS, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED, NOTES, POOL, SIGNAL_WORDS, SEEN = (
+    0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 13, 14)  # fmt: skip
+DRIVER_WORDS = 15
 
 # notes: address of two words for each instruction, how often it launched and the nanoseconds; address of three words for each launch,
 # its instruction, begin and end; how many launches are noted there, and how many there is room for

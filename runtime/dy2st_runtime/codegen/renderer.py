@@ -70,6 +70,10 @@ class Language:
         return [f"{pad}for {loop.name} in range({expr(loop.start)}, {expr(loop.stop)}, {expr(loop.step)}):",
                 *render(loop.body, indent + 1)]  # fmt: skip
 
+    def look(self) -> list[str]:
+        """What an iteration of a loop that may last does to end for a signal."""
+        return []
+
     def divided(self, renderer: Renderer) -> list[str] | None:
         """The last statement of a kernel, as a part that the arguments name; None: it is rendered as any other."""
         return None
@@ -134,8 +138,9 @@ class Renderer:
             return [f"{pad}for {s.name} in range({start}{expr(s.stop)}{step}):", *self.body(s.body, indent + 1)]
         if isinstance(s, n.While):
             inner = self.body(s.setup, indent + 1) if s.setup else []
+            look = [f"{pad}    {line}" for line in language.look()] if s.lasting else []
             return [f"{pad}while True:", *inner, f"{pad}    if not {expr(s.cond)}:", f"{pad}        break",
-                    *self.body(s.body, indent + 1)]  # fmt: skip
+                    *look, *self.body(s.body, indent + 1)]  # fmt: skip
         if isinstance(s, n.When):
             lines = [f"{pad}if {expr(s.cond)}:", *self.body(s.body, indent + 1)]
             return [*lines, f"{pad}else:", *self.body(s.orelse, indent + 1)] if s.orelse else lines

@@ -14,6 +14,8 @@ from ..ir.program import Program
 State = dict[str, np.ndarray]
 Given = State | Callable[[], State] | None
 """A state, or what gives it, which is called if a run looks at it; None: it is empty."""
+Commit = Callable[[list[Any]], Any]
+"""What is done with the values of a run that has succeeded."""
 
 
 def state_of(given: Given) -> State:

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ..codegen import layout
 from .runs import put_words, word
-from .values import I32, I64, declared, instruction, slot
+from .values import I32, I64, Instruction, declared, slot
 
 
 def nanoseconds() -> int:
@@ -17,15 +17,21 @@ def nanoseconds() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
-@instruction
-def now(builder: Any) -> Any:
-    """Nanoseconds of the monotonic clock, by clock_gettime of the C library."""
-    timespec = slot(builder, ir.LiteralStructType([I64, I64]))
-    kind = ir.FunctionType(I32, (I32, timespec.type))
-    function = declared(builder.module, kind, "clock_gettime")
-    builder.call(function, (ir.Constant(I32, time.CLOCK_MONOTONIC), timespec))
-    seconds, rest = (builder.load(builder.gep(timespec, [ir.Constant(I32, 0), ir.Constant(I32, i)])) for i in range(2))
-    return builder.add(builder.mul(seconds, ir.Constant(I64, 10**9)), rest)
+def by_clock(clock: int) -> Instruction:
+    """Nanoseconds of a clock, by clock_gettime of the C library."""
+
+    def emit(builder: Any) -> Any:
+        timespec = slot(builder, ir.LiteralStructType([I64, I64]))
+        kind = ir.FunctionType(I32, (I32, timespec.type))
+        function = declared(builder.module, kind, "clock_gettime")
+        builder.call(function, (ir.Constant(I32, clock), timespec))
+        seconds, rest = (builder.load(builder.gep(timespec, [ir.Constant(I32, 0), ir.Constant(I32, i)])) for i in range(2))
+        return builder.add(builder.mul(seconds, ir.Constant(I64, 10**9)), rest)
+
+    return Instruction(emit)
+
+
+now = by_clock(time.CLOCK_MONOTONIC)
 
 
 def note_launch(args: int, instruction: int, begun: int, ended: int) -> None:

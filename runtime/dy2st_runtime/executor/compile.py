@@ -9,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, threads
+from .. import config, forks, signals, threads
 from ..codegen import layout
 from ..errors import CompileError
 from ..ops.custom import SPECIALIZATIONS
@@ -42,11 +42,16 @@ def fingerprint(engine: Engine) -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, namespace, machine, llvm_engine, threads, layout, routines, *routines.MODULES)
+    modules = (native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
+
+
+def llvm_lock() -> Any:
+    """What llvmlite holds during each call of LLVM."""
+    return llvm.ffi.lib._lock
 
 
 class Linker:
@@ -83,7 +88,7 @@ class KernelCompiler:
         self.seconds = 0.0
         self.took: dict[str, float] = {}
         self._addresses: dict[str, int] = {}
-        self._lock = threading.RLock()
+        self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
         self._routines: dict[str, int] = {}
         self._fingerprints: dict[str, str] = {}

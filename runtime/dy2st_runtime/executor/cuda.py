@@ -12,14 +12,13 @@ import importlib.util
 import math
 import os
 import re
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import config, dims, reference
+from .. import config, dims, forks, reference, signals
 from ..codegen import cuda as language
 from ..errors import CompileError, DeviceError, Dy2stError, ScopeError, with_location
 from ..feeds import check_feed
@@ -45,7 +44,7 @@ from ..ops.control import ABSENT, scalar_bool
 from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
 from ..ops.registry import TensorType
 from ..passes.pipeline import optimize
-from . import Given, state_of
+from . import Commit, Given, state_of
 
 THREADS = 128
 MAX_BLOCKS = 4096
@@ -190,9 +189,9 @@ class CudaExecutable:
         self.schedule = lower(self.program, shapes, frozenset(absent_feeds))
         named = set(self.schedule.variables) | set(self.fetch_names) | set(self.updates.values())
         self.state_names = [v.name for v in self.block.vars.values() if v.persistable and v.name in named]
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
-    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None, commit: Commit | None = None) -> Any:
         """See `Executable.run`."""
         state = state_of(state)
         env: dict[str, Any] = {}
@@ -221,7 +220,7 @@ class CudaExecutable:
         for name in self.state_names:
             if name not in self.updates and name == "@RNG@":
                 state[name] = env[name].host()
-        return results
+        return results if commit is None else signals.whole(lambda: commit(results), lambda: True)
 
 
 def _to_host(value: Any) -> Any:

@@ -1,8 +1,10 @@
 """The native driver: a small machine whose instructions launch kernels and jump.
 
 Between feed and fetch only this runs. It is a function in the language of `scalars`, compiled once and cached like any routine; an
-instruction costs some nanoseconds. Calls of functions are instructions too (`calls`). Every `BUDGET` backward jumps and calls it
-returns, so that Python can handle Ctrl-C.
+instruction costs some nanoseconds. Calls of functions are instructions too (`calls`). At backward jumps and calls it looks for signals
+(`looking`), so that Ctrl-C ends a loop.
+
+Where it has come to and how it ended are in its argument record: also a run whose caller an exception has taken away knows it.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from ..codegen import layout as at
 from .arrays import move_value
 from .calls import enter_function, leave_function
 from .clock import note_launch, now
+from .looking import looked
 from .memory import call_kernel, copy_descriptor, int8_at
 from .runs import put_words, word
 from .sharing import share
 
-BUDGET = 1 << 22
 WORD = 8
 INSTRUCTION = at.INSTRUCTION_WORDS * WORD
 
@@ -26,11 +28,12 @@ INSTRUCTION = at.INSTRUCTION_WORDS * WORD
 def _driver(noting: int) -> Callable[[int], int]:
     """The driver; `noting`: 1 for the one that notes what it launches."""
 
-    def driver(args: int) -> int:
+    def run(args: int) -> int:
+        """The status, behind the instruction that it is about."""
         code = word(args, at.CODE)
         pc = word(args, at.START)
-        budget = word(args, at.BUDGET_LEFT)
         pool = word(args, at.POOL)
+        left = 1
         while True:
             i = code + pc * INSTRUCTION
             op = word(i, 0)
@@ -53,9 +56,11 @@ def _driver(noting: int) -> Callable[[int], int]:
                 pc += 1
             elif op == at.JUMP:
                 if a <= pc:
-                    budget -= 1
-                    if budget <= 0:
-                        return a * 256 + at.BUDGET
+                    left -= 1
+                    if left == 0:
+                        left = looked(args)
+                        if left == 0:
+                            return a * 256 + at.INTERRUPTED
                 pc = a
             elif op == at.JUMP_IF_FALSE:
                 count = 1
@@ -73,9 +78,11 @@ def _driver(noting: int) -> Callable[[int], int]:
                     return pc * 256 + status
                 pc += 1
             elif op == at.ENTER:
-                budget -= 1
-                if budget <= 0:
-                    return pc * 256 + at.BUDGET
+                left -= 1
+                if left == 0:
+                    left = looked(args)
+                    if left == 0:
+                        return pc * 256 + at.INTERRUPTED
                 status = enter_function(args, a, pc + 1)
                 if status != 0:
                     return pc * 256 + status
@@ -99,7 +106,12 @@ def _driver(noting: int) -> Callable[[int], int]:
             elif op == at.SUSPEND:
                 return pc * 256 + at.SUSPENDED
             else:
-                return pc * 256
+                return pc * 256 + at.DONE
+
+    def driver(args: int) -> int:
+        end = run(args)
+        put_words(args, at.START, end >> 8, end & 255)
+        return 0
 
     return driver
 

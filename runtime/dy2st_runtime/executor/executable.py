@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import config, dims, reference, threads
+from .. import config, dims, forks, reference, signals, threads
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
@@ -23,19 +22,20 @@ from ..lowering.lower import lower
 from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import Given, State, engines, profile, state_of
-from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel
+from . import Commit, Given, State, engines, profile, state_of
+from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
 from .frame import Frame
 from .plan import Plan, make_plan
 
 RNG = "@RNG@"
 
 
-_making = threading.Lock()
+_making = forks.lock()
 
 
 @functools.cache
 def _compiler() -> KernelCompiler:
+    forks.between_calls(llvm_lock())
     return KernelCompiler()
 
 
@@ -142,7 +142,7 @@ class Executable:
         return bool(self.written or self._replaced or self.draws)
 
     # ---- running ----
-    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None, commit: Commit | None = None) -> Any:
         """Runs to the end.
 
         Args:
@@ -150,16 +150,18 @@ class Executable:
             state: persistable arrays by name; updated if the run succeeds, untouched if it raises. Or what gives them, which is asked if a
                 run looks at them; they stay alive meanwhile.
             same: one object for all runs with the same arrays as state, but for that of the random generator; None: nothing is known.
+            commit: called with a fresh array for each fetch, a list of arrays for a TensorArray, None for an absent value, when the run has
+                succeeded. What the handler of a signal raises once state may have changed is raised when this is done; it may then have
+                been called several times (`signals.whole`).
 
         Returns:
-            a fresh array for each fetch, a list of arrays for a TensorArray, None for an absent value.
+            what `commit` returns; without one the list of what it would be given.
         """
         session = Session(self, feeds, state, same)
         try:
-            session.advance()
-            while not session.finished:
-                session.advance()
-            return session.outputs()
+            if commit is not None:
+                return signals.whole(lambda: commit(session.complete()), session.has_begun)
+            return signals.whole(session.complete, session.has_begun) if self.changes_state else session.complete()
         finally:
             session.close()
 
@@ -187,14 +189,14 @@ class Executable:
             return
         self._frames.append(frame)
 
-    def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
-        """Runs natively from an instruction until something needs Python: (instruction, status)."""
-        frame.argument_words[layout.START] = start
+    def call_driver(self, frame: Frame) -> None:
+        """Runs natively until something needs Python; where and what is in the frame."""
         recording = profile.active()
         if recording is None:
-            return _enter(self._driver, frame)
+            self._driver(frame.arguments_address)
+            return
         with recording.noting(self.plan, self.engine.name, frame):
-            return _enter(profiling_driver(), frame)
+            profiling_driver()(frame.arguments_address)
 
     def note_native_time(self, note: Callable[[float], None] | None) -> None:
         """`note` gets the seconds of each native part of a run from now on; nobody does with None."""
@@ -252,11 +254,6 @@ def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
 _LATER = object()
 
 
-def _enter(native_driver: Any, frame: Frame) -> tuple[int, int]:
-    result = native_driver(frame.arguments_address)
-    return result >> 8, result & 0xFF
-
-
 @functools.cache
 def profiling_driver() -> Any:
     """The driver that notes what it launches. Who starts a recording asks for it first, so that compiling it takes no time of a run."""
@@ -276,7 +273,8 @@ class Session:
         if executable.plan.calls:
             self.frame.restart()
         self.finished = False
-        self._pc = 0
+        self._words = self.frame.argument_words
+        self._words[layout.START], self._words[layout.STATUS] = 0, layout.READY
         self._closed = False
         self._rng: np.ndarray | None = None
         try:
@@ -309,8 +307,6 @@ class Session:
         known = self._shown or frame.has_state([*map(state.get, executable.arrays)])
         if not (known and all(state[name].flags.carray for name in executable.written)):
             self._bind_arrays()
-            for final, d in executable._written:
-                frame.write_to(final, d)
         if executable.draws:
             self._rng = self._array(RNG).copy()  # a run that fails must not advance the generator
             frame.bind(executable._places[RNG][0], self._rng)
@@ -335,6 +331,9 @@ class Session:
                 raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
                                  f"{dims.show(v.shape)}")  # fmt: skip
             frame.bind(d, array)
+        for final, d in executable._written:
+            frame.write_to(final, d)
+        # last: what a signal's handler raises may end this anywhere
         arrays = [a for name in executable.arrays if (a := state.get(name)) is not None]
         if len(arrays) == len(executable.arrays):
             frame.note_state(arrays, self.same if as_given else None)
@@ -349,29 +348,49 @@ class Session:
 
     def advance(self) -> None:
         """Runs to the next `suspend` or to the end; then `finished` is true and the state is updated."""
+        words = self._words
         while True:
-            pc, status = self.executable.call_driver(self.frame, self._pc)
+            status = words[layout.STATUS]
+            if status == layout.READY:
+                self.executable.call_driver(self.frame)
+                status = words[layout.STATUS]
             if status == layout.DONE:
                 self._commit()
                 self.finished = True
                 return
+            pc = words[layout.START]
             if status == layout.SUSPENDED:
-                self._pc = pc + 1
+                self._go_on(pc + 1)
                 return
-            if status == layout.BUDGET:
-                self._pc = pc
-                continue
             if status == layout.THREADS:
                 threads.pool().start(compiler().serving())
-                self._pc = pc
+                self._go_on(pc)
                 continue
+            if status == layout.INTERRUPTED:
+                signals.raise_kept()
             op = self.executable.plan.ops[pc]
             if status == layout.HOST:
                 assert op is not None
                 self._host(op)
-                self._pc = pc + 1
+                self._go_on(pc + 1)
                 continue
             self._raise(op, status)
+
+    def _go_on(self, pc: int) -> None:
+        """Lets the driver start at this instruction next."""
+        self._words[layout.START] = pc
+        self._words[layout.STATUS] = layout.READY
+
+    def complete(self) -> list[Any]:
+        """What is to be fetched, after going on to the end."""
+        while not self.finished:
+            self.advance()
+        return self.outputs()
+
+    def has_begun(self) -> bool:
+        """Whether state has been written to, or would be next."""
+        first = self.executable.plan.first_write
+        return self._words[layout.STATUS] == layout.DONE or (first is not None and self._words[layout.START] > first)
 
     def resume(self, feeds: Mapping[str, Any]) -> None:
         """Binds further feeds and runs on."""

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, threads
+from .. import config, signals, threads
 from ..codegen import layout
 from ..ops.control import ABSENT
-from . import driver
 from .plan import CallRecord, Plan
 
 _libc = ctypes.CDLL(None)
@@ -60,7 +59,7 @@ class Frame:
         words: list[int] = []
         starts: list[int] = []
         for record in plan.records:
-            words += [0] * layout.RECORD_HEAD
+            words += [signals.address(), *[0] * (layout.RECORD_HEAD - 1)]
             starts.append(len(words))
             words += [addresses[d] for d in record.descriptors]
             words += [_bits(dtype, value) for dtype, value in record.scalars]
@@ -84,8 +83,8 @@ class Frame:
                 row[1] = addresses[row[1]]
         self.code = code
         self.arguments = np.zeros(layout.DRIVER_WORDS, np.int64)
-        self.arguments[layout.CODE], self.arguments[layout.BUDGET_LEFT] = code.ctypes.data, driver.BUDGET
-        self.arguments[layout.POOL] = threads.pool().address
+        self.arguments[layout.CODE], self.arguments[layout.POOL] = code.ctypes.data, threads.pool().address
+        self.arguments[layout.SIGNAL_WORDS] = signals.address()
         self.arguments_address = self.arguments.ctypes.data
         self.argument_words = _words(self.arguments)
         self.keep: dict[int, Any] = {}
@@ -115,6 +114,7 @@ class Frame:
         shown, shape = self._shown[d], array.shape
         if shown is not None and shown[0]() is array and shown[1] == shape:
             return
+        self._shown[d] = None  # until all of it is there: what a signal's handler raises may end this anywhere
         words, at = self._words, d * layout.DESCRIPTOR_WORDS
         words[at + layout.DATA] = self._bound_words[d * layout.BUFFER_WORDS + layout.BUFFER_ADDRESS] = address(array)
         words[at + layout.STATE] = 1
@@ -146,11 +146,12 @@ class Frame:
         self._bound_words[d * layout.BUFFER_WORDS + at] = self._bound_words[source * layout.BUFFER_WORDS + at]
 
     def bind_absent(self, d: int) -> None:
-        self._words[d * layout.DESCRIPTOR_WORDS + layout.STATE] = 0
         self._shown[d] = None
+        self._words[d * layout.DESCRIPTOR_WORDS + layout.STATE] = 0
 
     def bind_list(self, d: int, entries: list[np.ndarray]) -> None:
         """Shows a list of tensors as the value of a TensorArray."""
+        self._shown[d] = None
         dtype, rank, _ = self.types[d]
         table = np.zeros((max(len(entries), 1), 1 + rank), np.int64)
         data = (
@@ -166,7 +167,6 @@ class Frame:
         row[layout.DATA], row[layout.STATE], row[layout.ENTRIES] = data.ctypes.data, 1, table.ctypes.data
         row[layout.LENGTH], row[layout.USED] = len(entries), offset
         self.keep[d] = (data, table)
-        self._shown[d] = None
 
     def value(self, d: int) -> Any:
         """A copy of a descriptor's value: an array, a list of arrays, or `ABSENT`."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import reference
+from .. import reference, signals
 from ..errors import FeedError, FetchError, ScopeError
 from ..feeds import check_feed
 from ..ir.program import Program
 from ..ir.visit import all_ops, reads
 from ..ops.control import ABSENT
-from . import Given, state_of
+from . import Commit, Given, state_of
 
 
 class InterpretedExecutable:
@@ -48,12 +48,13 @@ class InterpretedExecutable:
             read.update(reads(op))
         self.needed &= read  # what is only written needs no value before
 
-    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None, commit: Commit | None = None) -> Any:
         """See `Executable.run`."""
         session = InterpretedSession(self, dict(zip(self.feed_names, feeds, strict=True)), state_of(state))
         while not session.finished:
             session.advance()
-        return session.fetch(self.fetch_names)
+        values = session.fetch(self.fetch_names)
+        return values if commit is None else signals.whole(lambda: commit(values), lambda: True)
 
     def start(self, feeds: Mapping[str, Any], state: dict[str, np.ndarray], same: object = None) -> InterpretedSession:
         """See `Executable.start`."""

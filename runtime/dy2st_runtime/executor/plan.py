@@ -73,6 +73,7 @@ class Plan:
         code: instructions as lists of operation and symbolic operands.
         ops: for each instruction the op that an error or a host call is about.
         inplace_state: final value's descriptor → persistable whose memory it writes.
+        first_write: the first instruction that writes to such memory; None: there is none.
     """
 
     names: list[str] = field(default_factory=list)
@@ -86,6 +87,7 @@ class Plan:
     kernels: list[Any] = field(default_factory=list)
     ops: list[Operator | None] = field(default_factory=list)
     inplace_state: dict[int, str] = field(default_factory=dict)
+    first_write: int | None = None
     canonical: dict[str, str] = field(default_factory=dict)
 
     def descriptor(self, name: str) -> int:
@@ -221,7 +223,7 @@ def _updates_in_place(schedule: Schedule, live: Liveness, updates: Mapping[str, 
 
 
 def _can_fail(s: Step) -> bool:
-    if isinstance(s, (FailIfAbsent, Host, Suspend, Call)):
+    if isinstance(s, (FailIfAbsent, Host, Suspend, Call, Loop)):  # loops and calls end for signals, too
         return True
     if isinstance(s, Launch) and holds_check(s.kernel.body):
         return True
@@ -384,4 +386,6 @@ class Bytecode:
                 [(a.dtype, a.value) for a in k.scalars],
             )
         )
-        self._add(s.op, layout.CALL, len(self.plan.records) - 1)
+        at = self._add(s.op, layout.CALL, len(self.plan.records) - 1)
+        if self.plan.first_write is None and any(self.plan.descriptor(name) in self.plan.inplace_state for name in s.writes()):
+            self.plan.first_write = at

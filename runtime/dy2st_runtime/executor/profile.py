@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import forks
 from ..codegen import layout
 from ..errors import Location
 from ..ir.visit import all_ops
@@ -58,7 +59,7 @@ class Recording:
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._left = EVENTS
 
     @contextlib.contextmanager

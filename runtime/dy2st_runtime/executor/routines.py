@@ -24,6 +24,7 @@ from . import (
     convolution,
     dots,
     driver,
+    looking,
     memory,
     products,
     runs,
@@ -38,7 +39,7 @@ from . import (
 
 MODULES = (
     array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots,
-    driver, memory, products, runs, scalars, sharing, symbols, tiles, values, winograd, words,
+    driver, looking, memory, products, runs, scalars, sharing, symbols, tiles, values, winograd, words,
 )  # fmt: skip
 """Where their source is."""
 
@@ -47,7 +48,7 @@ MODULES = (
 def functions() -> dict[str, Any]:
     """The routines by name, in the language of `scalars`; made when a program first needs one."""
     found: dict[str, Any] = {**driver.DRIVERS, "serve": sharing.serve, **memory.FUNCTIONS, **arrays.FUNCTIONS, **array_entries.FUNCTIONS,
-                             **calls.FUNCTIONS, **conv_plans.PLANS, **words.FUNCTIONS}  # fmt: skip
+                             **calls.FUNCTIONS, **conv_plans.PLANS, **words.FUNCTIONS, **looking.FUNCTIONS}  # fmt: skip
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
         found[f"conv_pack_{dtype}"] = conv_pack.packing(dtype)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 from llvmlite import binding as llvm
 
-LINKING = threading.RLock()
+from .. import forks
+
+LINKING = forks.reentrant_lock()
 """Held from giving addresses until what uses them is linked."""
 
 

@@ -233,12 +233,13 @@ class KernelBuilder:
             yield
 
     @contextlib.contextmanager
-    def loop_while(self) -> Iterator[tuple[Any, LoopBody]]:
-        """`with k.loop_while() as (setup, run):` then `with setup:` computes `run.cond`, `with run:` is the body."""
+    def loop_while(self, lasting: bool = False) -> Iterator[tuple[Any, LoopBody]]:
+        """`with k.loop_while() as (setup, run):` then `with setup:` computes `run.cond`, `with run:` is the body. `lasting`: see
+        `While`."""
         setup: list[Any] = []
         run = LoopBody(self)
         yield self._nested(setup), run
-        self.emit(n.While(setup, run.cond, run.statements))
+        self.emit(n.While(setup, run.cond, run.statements, lasting))
 
 
 class LoopBody:

@@ -84,11 +84,13 @@ class For:
 
 @dataclass
 class While:
-    """Runs `setup`, tests `cond`, runs the body, again."""
+    """Runs `setup`, tests `cond`, runs the body, again. `lasting`: nobody knows for how long, so that a target which can looks for signals
+    meanwhile, and ends the kernel if the handler of one raises something."""
 
     setup: list[Any]
     cond: Expr
     body: list[Any]
+    lasting: bool = False
 
 
 @dataclass
@@ -221,10 +223,15 @@ def _key(x: Any) -> Any:
     return (kind, *[_key(v) for v in vars(x).values()]) if kind in _STATEMENTS else x
 
 
+def holds_lasting(body: list[Any]) -> bool:
+    """Whether there is a loop among the statements that may last."""
+    return any((isinstance(s, While) and s.lasting) or holds_lasting(_inside(s)) for s in body)
+
+
 def holds_check(body: list[Any]) -> bool:
     """Whether some statement can end the kernel with a failure."""
-    for s in body:
-        inner = [*getattr(s, "body", ()), *getattr(s, "orelse", ()), *getattr(s, "setup", ())]
-        if isinstance(s, (Fail, NativeCall)) or holds_check(inner):
-            return True
-    return False
+    return holds_lasting(body) or any(isinstance(s, (Fail, NativeCall)) or holds_check(_inside(s)) for s in body)
+
+
+def _inside(s: Any) -> list[Any]:
+    return [*getattr(s, "body", ()), *getattr(s, "orelse", ()), *getattr(s, "setup", ())]

@@ -184,7 +184,7 @@ def _scalar_op(k: KernelBuilder, op: Operator, block: Block, env: dict[str, n.Ex
         body, test = op.attrs["body_block"], op.attrs["cond_block"]
         state = _locals(k, [body.var(p) for p in body.params], [env[name] for name in op.input("X")])
         current = [s.get() for s in state]
-        with k.loop_while() as (setup, run):
+        with k.loop_while(lasting=True) as (setup, run):
             with setup:
                 inner = {**env, **dict(zip(test.params, current, strict=True))}
                 _scalar_block(k, test, inner)

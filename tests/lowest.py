@@ -1,0 +1,60 @@
+"""The lowest versions of the dependencies that pyproject.toml allows, with some tests of each: `python -m tests.lowest`.
+
+They are installed into a virtual environment of their own (`.venv-lowest`), of the lowest Python that is there. A bound that is too low,
+or two that do not go together, fail here rather than at a user's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HOME = ROOT / ".venv-lowest"
+TESTS = (
+    "tests/transpiler/test_scenarios.py",  # gast, astor
+    "tests/runtime/executor/test_executable.py", "tests/runtime/executor/test_values.py",  # llvmlite
+    "tests/runtime/executor/test_gradients.py",
+    "tests/runtime/executor/test_mathlib.py",  # scipy
+    "tests/runtime/formats/test_inference_model.py", "tests/runtime/formats/test_paddle_models.py",  # protobuf
+    "tests/jit/test_static_function.py", "tests/jit/test_training_step.py", "tests/jit/test_save_load.py",
+    "tests/optimizer",
+)  # fmt: skip
+TOOLS = ("pytest", "hypothesis", "pytest-timeout", "pytest-xdist", "threadpoolctl")
+
+
+def lowest() -> list[str]:
+    """The requirements of the package, each with its lowest version."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^dependencies = \[(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    found = re.findall(r'"([\w-]+)>=([\w.]+)"', listed)
+    if len(found) != listed.count('",'):
+        raise SystemExit("a dependency in pyproject.toml has no lowest version: write it as name>=version")
+    return [f"{name}=={version}" for name, version in found]
+
+
+def lowest_python() -> str:
+    """The lowest Python on this machine that the lowest versions are there for."""
+    for minor in (10, 11, 12):
+        found = shutil.which(f"python3.{minor}")
+        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return found
+    raise SystemExit("the lowest versions of the dependencies need Python 3.10, 3.11 or 3.12")
+
+
+def main() -> None:
+    python = HOME / "bin" / "python"
+    subprocess.run([lowest_python(), "-m", "venv", "--clear", HOME], check=True)
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, *lowest(), *TOOLS], check=True)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "runtime")]), "DY2ST_CACHE_DIR": str(HOME / "cache")}
+    command = [python, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider", *TESTS]
+    sys.exit(subprocess.run(command, cwd=ROOT, env=env, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
