@@ -36,6 +36,7 @@ from .recording import Recording
 from .records import RecordList, parts_of
 from .shown import shown
 from .snapshot import Snapshot
+from .stops import Stops
 from .structure import MaybeObject
 from .trained import Trained
 from .undefined import Undefined
@@ -138,6 +139,7 @@ class Tracer(Watcher, Trained, Recording):
         self.staged: list[StagedFunction] = []
         self.trying = False
         self.loops: list[Loop] = []
+        self.stops = Stops()
 
     # ---- undefined values ----
     def defined(self, value: Any, name: str) -> Any:

@@ -234,7 +234,7 @@ class Watcher:
     def is_inner(self, function: types.FunctionType) -> bool:
         """Whether a function is made by what is traced, and so ends with the call. One that an earlier trace has left behind is converted
         too, but one of the outside."""
-        return is_generated(function.__code__.co_filename) and id(function) not in self.before
+        return is_generated(function.__code__) and id(function) not in self.before
 
     def watch_holders(self) -> Collection[Any]:
         """What holds others now and is no container: closures, say. What these hold is watched from now on."""

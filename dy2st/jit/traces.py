@@ -41,6 +41,7 @@ class Traces:
         self.causes = Counter()
         self.makers = 0  # how many of them have made parameters, buffers or optimizers
         self.warned_of_sizes = self.judged = False
+        self.stopped: dict[tuple[int, int], int] = {}  # where the traces of the present call have called a debugger
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
         self.parameters: Parameters | None = None
