@@ -24,7 +24,8 @@ RUNTIME = {
     "loopir": set(),
     "ops": {"errors", "dtype", "dims", "quiet", "loopir"},
     "ir": {"errors", "dims", "ops"},
-    "reference": {"errors", "config", "ir", "ops"},
+    "nonfinite": {"errors", "config", "dims"},
+    "reference": {"errors", "config", "nonfinite", "ir", "ops"},
     "backward": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "passes": {"errors", "garbage", "config", "dtype", "dims", "ir", "ops", "loopir", "reference"},
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
@@ -33,7 +34,7 @@ RUNTIME = {
     "scope": {"errors"},
     "executor": {
         "errors", "garbage", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen",
-        "feeds", "threads",
+        "feeds", "nonfinite", "threads",
     },
     "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "predictor": {"errors", "config", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},

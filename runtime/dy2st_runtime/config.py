@@ -71,6 +71,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _level(text: str) -> int:
+    if text not in ("0", "1"):
+        raise ValueError("expected 0 or 1")
+    return int(text)
+
+
 STAGES = (
     "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "comprehension_walrus",
     "walrus", "handler_names", "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation",
@@ -134,6 +140,8 @@ WINOGRAD = Flag(
     "its own window round a result. Read when a kernel is made",
 )
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
+CHECK_NAN_INF = Flag("FLAGS_check_nan_inf", False, _bool, "look at what each op makes: a NaN or an infinity is an error (`set_flags`)")
+CHECK_NAN_INF_LEVEL = Flag("FLAGS_check_nan_inf_level", 0, _level, "0: that is an error; 1: it is a warning")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 
 
