@@ -309,7 +309,7 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     found = converted(function)
     if found is None:
         if tracer is not None and not is_ignored(function):
-            tracer.enter(function, function)
+            tracer.enter(function, function, owner)
         if tracer is not None and runs_as_it_is(function):
             return functools.partial(call_as_it_is, function, _reason(function), owner)
         if tracer is not None and is_generated(function.__code__):  # of a class inside a converted function
@@ -320,7 +320,7 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
         return functools.partial(call_of_api, f) if of_tensor else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
-    tracer.enter(function, found.fn)
+    tracer.enter(function, found.fn, owner)
     if not isinstance(owner, (Tensor, DynamicList, type)):
         tracer.own(owner)
     return functools.partial(enter, tracer, function, found.fn, owner)

@@ -25,6 +25,7 @@ from .dicts import StagedDict
 from .foreign import is_layer
 from .frames import Frame, value_before
 from .holders import is_holder, is_of_a_call, mapped, parts_of
+from .overwritten import Overwritten
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import variable_values
@@ -106,6 +107,7 @@ class Watcher:
         self.reach = Reach()
         self._changeable = Changeable(self.reach)
         self.special = SpecialMethods()
+        self.overwritten = Overwritten()
         self.stand_ins = StandIns()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
@@ -333,8 +335,10 @@ class Watcher:
         value = value_before(self.frames, t)
         return value.block if isinstance(value, Variable) else None
 
-    def enter(self, function: Any, converted: Any) -> None:
-        """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""
+    def enter(self, function: Any, converted: Any, owner: Any = None) -> None:
+        """A function of the user is called, maybe as a method of an object: the variables outside of it that it, as it is `converted`,
+        assigns are state."""
+        self.overwritten.enter(function, owner, always=not self.frames)
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function

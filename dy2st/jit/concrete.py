@@ -179,6 +179,7 @@ class ConcreteProgram:
         self.squeezes = Squeezes()
         self.pace: Pace | None = None
         self._lock = threading.RLock()
+        self.called_at = 0  # how many traces there had been when it was called last
         self._forward: Any = None
         self._training: dict[bool, Training] = {}  # by whether ops are looked at
         self._active: list[bool] | None = None

@@ -214,7 +214,7 @@ def _is_made(value: Any) -> bool:
 
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
               merged: Container[tuple], lost: Container[tuple], unchanged: Callable[[Place, tuple], bool],
-              named: Mapping[int, Tensor]) -> Iterator[Guard]:  # fmt: skip
+              named: Mapping[int, Tensor], overwritten: Callable[[tuple], bool]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
@@ -226,6 +226,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         lost: places that each call empties: eager mode raises where one is empty.
         unchanged: whether a place may have been assigned what was there already, on some path only.
         named: the tensors whose names it has read, by id.
+        overwritten: whether each call puts a new value into a place, by its key, before it reads that.
     """
     known: dict[int, Place] = {}
     tied: set[int] = set()
@@ -253,6 +254,8 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
             continue  # it is asked for in the places of the tensor
         if not read and key in lost and value is not MISSING:
             yield Guard(place, THERE)
+        if id(value) not in captured and overwritten(key):
+            continue
         if not read and key not in merged and id(value) not in captured:
             if value is not MISSING and unchanged(place, key):
                 main = None if isinstance(value, _PLAIN) else known.get(id(value))

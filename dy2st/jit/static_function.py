@@ -226,6 +226,7 @@ class StaticFunction(AsFunction):
                 concrete = self._without_numbers(concrete, arguments)
                 result = static_call.run(concrete, arguments)
         self._traces.called = concrete.mark
+        concrete.called_at = self._traces.made
         _last.append(concrete.mark)
         return result
 

@@ -71,6 +71,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _some(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError("expected a number, 1 or more")
+    return int(text)
+
+
 def _level(text: str) -> int:
     if text not in ("0", "1"):
         raise ValueError("expected 0 or 1")
@@ -131,6 +137,13 @@ TRACE_LIMIT = Flag(
     200_000,
     _count,
     "how many operations a trace may have: beyond it is an error, as a loop that Python counts, and that is unrolled, seems to have no end",
+)
+TRACES = Flag(
+    "DY2ST_TRACES",
+    256,
+    _some,
+    "how many traces a static function, or a method of one object, keeps: with a new one beyond that, the one goes that has not been "
+    "called for the longest; a call that it would have served is traced again",
 )
 WINOGRAD = Flag(
     "DY2ST_WINOGRAD",

@@ -58,7 +58,8 @@ def _report(error: NonFiniteError) -> None:
     warnings.warn_explicit(str(error), RuntimeWarning, *(("dy2st", 0) if place is None else (place.file, place.line)))
 
 
-def _error(op: Any, slot: str, array: np.ndarray, nans: int, infinities: int, ins: Sequence[Any], location: Location | None) -> NonFiniteError:
+def _error(op: Any, slot: str, array: np.ndarray, nans: int, infinities: int, ins: Sequence[Any],
+           location: Location | None) -> NonFiniteError:  # fmt: skip
     counts = [f"{n} {what}" for n, what in ((nans, "NaN"), (infinities, "infinite")) if n]
     given = [f"{slot.name} has {n} NaN" for slot, x in zip(op.input_slots, ins, strict=False) if (n := sum(_nans(x)))]
     if given:
