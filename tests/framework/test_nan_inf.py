@@ -1,5 +1,6 @@
 """`set_flags({"FLAGS_check_nan_inf": True})`: the first op that makes a NaN or an infinity, and its line."""
 
+import os
 import subprocess
 import sys
 
@@ -51,7 +52,9 @@ def test_the_op_and_its_line_are_named(way):
     paddle.set_flags({"FLAGS_check_nan_inf": 1})
     text = message_of(lambda: way(in_a_loop)(paddle.to_tensor([2.0, 1.5]), paddle.to_tensor(2)))
     assert "log makes 1 NaN and 1 infinite of 2 values, in its output Out (float32[2])" in text
-    assert "y = x.log() if x.sum() > -100 else x\n        ^^^^^^^\n" in text
+    assert "y = x.log() if x.sum() > -100 else x\n" in text
+    if way is jit.to_static or sys.version_info >= (3, 11):  # before, Python knows no columns
+        assert "\n        ^^^^^^^\n" in text
     assert "hint: its inputs are X from -0.5 to 0" in text
 
 
@@ -136,6 +139,7 @@ def test_flags_that_are_not_there():
 
 def test_the_environment_sets_it():
     code = "import dy2st as paddle; print(paddle.get_flags('FLAGS_check_nan_inf')); paddle.to_tensor([0.0]).log()"
-    done = subprocess.run([sys.executable, "-c", code], env={"FLAGS_check_nan_inf": "1"}, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "FLAGS_check_nan_inf": "1"}, capture_output=True,
+                          text=True, check=False)  # fmt: skip
     assert "{'FLAGS_check_nan_inf': True}" in done.stdout
     assert "NonFiniteError" in done.stderr

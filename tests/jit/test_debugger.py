@@ -117,7 +117,8 @@ def test_set_trace_of_pdb(monkeypatch):
     set_trace.__module__ = "pdb"
     monkeypatch.setattr(pdb, "set_trace", set_trace)
     assert jit.to_static(by_name)(paddle.to_tensor([1.0])).tolist() == [2.0]
-    assert f"{__file__}({line_of(by_name, 'x = x + 1')})if_body()" in out.getvalue()
+    first = line_of(by_name, "pdb.set_trace()")  # from Python 3.13 on it stops there, before at the next line
+    assert any(f"{__file__}({line})if_body()" in out.getvalue() for line in (first, first + 1))
 
 
 _PROGRAM = """\
