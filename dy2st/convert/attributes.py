@@ -33,7 +33,17 @@ from .shown import named
 from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
-MISSING = object()
+
+class _Missing:
+    """What stands for no value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "not there"
+
+
+MISSING: Any = _Missing()
 # whose attributes nobody assigns; they lead to what may change
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
 # where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions

@@ -16,7 +16,7 @@ from ..errors import StagedValueError, StructureError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import Kind
-from ..tensor.location import user_location
+from ..tensor.location import in_own_layer, user_location
 from .activations import Activation, NotYet
 from .activations import Kind as CallKind
 from .aliases import is_inside
@@ -288,7 +288,9 @@ class Tracer(Watcher, Trained, Recording):
         return Block(self.program, self.block)
 
     def note(self, what: str, why: str, location: Location | None = None) -> None:
-        """Remembers a decision for `explain()`."""
+        """Remembers a decision for `explain()`, but for those in the layers of dy2st itself."""
+        if location is None and in_own_layer():
+            return
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
     def ask(self, owner: Any, name: str) -> None:

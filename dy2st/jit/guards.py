@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.garbage import no_search_for_garbage
 
 from ..convert.attributes import MISSING
@@ -37,6 +38,9 @@ class Look:
     shape: tuple[int, ...]
     stop_gradient: bool
 
+    def __repr__(self) -> str:
+        return f"a {self.dtype} {self.cls.__name__} of shape {dims.show(self.shape)}, stop_gradient={self.stop_gradient}"
+
     @staticmethod
     def of(t: Tensor) -> Look:
         return Look(type(t), t.dtype, tuple(t._value.shape), t.stop_gradient)
@@ -48,12 +52,18 @@ class Kind:
 
     cls: type
 
+    def __repr__(self) -> str:
+        return f"a {self.cls.__name__}"
+
 
 @dataclass(frozen=True)
 class SameAs:
     """Of a tensor that was found in two places: it is what is in the other one now."""
 
     place: Place
+
+    def __repr__(self) -> str:
+        return f"the object in {self.place.name}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,14 @@ class Guard:
         if isinstance(self.holder, World):
             return f"{self.place.name} has changed"
         now = self.place.now()
-        return f"{self.place.name} was {shown(self.value)}, is {'deleted' if now is MISSING else shown(now)}"
+        return f"{self.place.name} was {_text(self.value)}, is {'deleted' if now is MISSING else _text(now)}"
+
+
+def _text(value: Any) -> str:
+    """A value as a guard looks at it: the numbers in a tensor are no part of that."""
+    if isinstance(value, Tensor) and not value.is_symbolic:
+        value = Look.of(value)
+    return repr(value) if isinstance(value, (Look, Kind, SameAs, Apart)) else shown(value)
 
 
 def same(a: Any, b: Any) -> bool:

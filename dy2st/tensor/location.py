@@ -182,6 +182,14 @@ def is_own_code(code: CodeType) -> bool:
     return code.co_filename.startswith(_OWN) and not is_generated(code)
 
 
+def in_own_layer() -> bool:
+    """Whether the innermost converted code that is running is that of one of dy2st's own layers."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_generated(frame.f_code):
+        frame = frame.f_back
+    return frame is not None and is_own(frame.f_code.co_filename)
+
+
 def _library(file: str) -> bool:
     return file.startswith(_LIBRARIES) and (file.startswith(_LIBRARIES[1]) or not file.startswith(_PACKAGES))
 
