@@ -24,6 +24,8 @@ from .alias import install_as_paddle as install_as_paddle
 from .custom import custom_op as custom_op
 from .framework.dtype import get_default_dtype as get_default_dtype
 from .framework.dtype import set_default_dtype as set_default_dtype
+from .framework.flags import get_flags as get_flags
+from .framework.flags import set_flags as set_flags
 from .framework.io import load as load
 from .framework.io import save as save
 from .framework.place import CPUPlace as CPUPlace

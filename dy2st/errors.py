@@ -16,6 +16,7 @@ from dy2st_runtime.errors import FormatError as FormatError
 from dy2st_runtime.errors import GradientError as GradientError
 from dy2st_runtime.errors import IntegerRangeError as IntegerRangeError
 from dy2st_runtime.errors import Location as Location
+from dy2st_runtime.errors import NonFiniteError as NonFiniteError
 from dy2st_runtime.errors import OutOfRangeError as OutOfRangeError
 from dy2st_runtime.errors import RecursionLimitError as RecursionLimitError
 from dy2st_runtime.errors import ScopeError as ScopeError

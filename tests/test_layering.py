@@ -26,7 +26,8 @@ RUNTIME = {
     "loopir": set(),
     "ops": {"errors", "dtype", "dims", "quiet", "loopir"},
     "ir": {"errors", "dims", "ops"},
-    "reference": {"errors", "config", "ir", "ops"},
+    "nonfinite": {"errors", "config", "dims"},
+    "reference": {"errors", "config", "nonfinite", "ir", "ops"},
     "backward": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "passes": {"errors", "garbage", "config", "dtype", "dims", "ir", "ops", "loopir", "reference"},
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
@@ -35,7 +36,7 @@ RUNTIME = {
     "scope": {"errors", "forks"},
     "executor": {
         "errors", "garbage", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen",
-        "feeds", "threads", "signals", "forks",
+        "feeds", "nonfinite", "threads", "signals", "forks",
     },
     "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "custom": {"errors", "dims", "ops", "executor"},

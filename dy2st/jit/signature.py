@@ -178,6 +178,9 @@ class Parameters:
         return {n: v for n, v in found.arguments.items() if n in explicit or not _is_state(self.signature.parameters[n])}
 
 
+_MOST_KEYS = 1_000
+
+
 class Arguments:
     """The arguments of one call.
 
@@ -206,6 +209,8 @@ class Arguments:
         if key is None:
             key = self._flatten(grad, grad or parameters.records, parameters.whole)
             if look is not None:
+                if len(parameters.keys) >= _MOST_KEYS:
+                    parameters.keys.clear()
                 parameters.keys[look] = key
         else:
             self.leaves = list(self.bound.values())

@@ -239,6 +239,7 @@ class StaticFunction(AsFunction):
                 concrete = self._without_numbers(concrete, arguments)
                 result = static_call.run(concrete, arguments)
         self._traces.called = concrete.mark
+        concrete.called_at = self._traces.made
         _last.append(concrete.mark)
         return result
 
@@ -252,6 +253,7 @@ class StaticFunction(AsFunction):
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
         """The trace that serves the arguments, made if there is none."""
+        self._traces.stopped = {}
         while True:
             try:
                 return self._find(arguments)
@@ -349,6 +351,7 @@ class StaticFunction(AsFunction):
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
                 trace.tracer.is_piece = self.splits is not None
+                trace.tracer.stops.seen = self._traces.stopped
                 try:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:
@@ -454,6 +457,7 @@ class StaticFunction(AsFunction):
             fits = [tuple(s) for s in concrete.shapes] == [tuple(s) for s in sizes.shapes] and concrete.names == list(names)
             if fits and not concrete.numbers and _changed(concrete) is None:
                 return concrete
+        traces.stopped = {}
         concrete = self._run_trace(arguments, sizes, names)
         if not traces.order:
             return self._keep(concrete, key, reason)

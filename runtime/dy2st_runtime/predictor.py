@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import config, forks
+from . import forks
 from .errors import AttributeValueError
-from .executor import Given, make_executable
+from .executor import Given, interprets, make_executable
 from .feeds import check_feeds
 from .formats import InferenceModel, load_inference_model
 from .ir.program import Program, Variable
@@ -130,7 +130,7 @@ class Predictor:
             return self._run(arrays, self._state, None)
 
     def _run(self, arrays: list[np.ndarray], state: Given, same: object) -> list[Any]:
-        interpreted = config.NO_JIT.get()
+        interpreted = interprets()
         executable = self._executables.get(interpreted)
         if executable is None:
             executable = make_executable(self.model.program, self.model.feed_names, self.model.fetch_names, place=self.place)
