@@ -15,6 +15,7 @@ from ..errors import FetchError, FormatError
 from ..ir import Program, Variable
 from ..ir.prune import prune
 from . import paddle_params
+from .opening import open_regular
 from .paddle_program import MAX_BYTES, program_from_bytes, program_to_bytes
 
 PROGRAM_SUFFIX, PARAMS_SUFFIX = ".pdmodel", ".pdiparams"
@@ -125,7 +126,7 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
         (['x'], ['softmax_0.tmp_0'])
     """
     program_path, params_path = _locate(os.fspath(path), model_filename, params_filename)
-    with open(program_path, "rb") as file:
+    with open_regular(program_path) as file:
         if os.fstat(file.fileno()).st_size > MAX_BYTES:
             raise FormatError(f"{program_path} is larger than {MAX_BYTES} bytes: not a program")
         data = file.read()

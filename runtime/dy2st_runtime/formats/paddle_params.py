@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 from .. import dtype
 from ..errors import FormatError
 from .framework_proto import TensorDesc
+from .opening import open_regular
 from .replacing import replacing as replacing
 
 MAX_RANK = 64  # NumPy's own limit
@@ -104,7 +105,7 @@ def read_params(
     Raises:
         FormatError: truncated, malformed, or with bytes left over.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         remaining = os.fstat(file.fileno()).st_size
         source = wrap(file)
         result = {}
