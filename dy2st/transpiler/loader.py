@@ -271,8 +271,7 @@ def folder() -> Path:
     """Where generated files go: below the cache folder, for this user only."""
     try:
         path = config.cache_folder() / "transformed"
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o700)
+        cachefiles.private(path)
         cachefiles.clean(path)
     except (OSError, RuntimeError):  # RuntimeError: a user without a home folder
         path = _private_temporary()

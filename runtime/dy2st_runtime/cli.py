@@ -15,6 +15,7 @@ import numpy as np
 from . import dims
 from .errors import Dy2stError, FeedError
 from .formats import InferenceModel, load_inference_model, program_to_text
+from .formats.opening import open_regular
 from .formats.replacing import replacing
 from .ir.program import Variable
 from .ir.visit import all_ops
@@ -79,10 +80,12 @@ def _run(model: InferenceModel, args: argparse.Namespace) -> None:
 
 def _read(path: str) -> dict[str, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_regular(path) as opened, np.load(opened, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, AttributeError) as error:  # what NumPy raises for files of another kind
-        raise FeedError(f"{path} is no .npz file of arrays: {error}") from None
+    except (OSError, Dy2stError):
+        raise
+    except Exception as error:  # NumPy and zipfile raise whatever they stumble over
+        raise FeedError(f"{path} is no .npz file of arrays, or it is damaged: {error}") from None
 
 
 def _write(path: str, values: dict[str, object]) -> None:

@@ -472,5 +472,5 @@ class Session:
                 except Exception as error:
                     raise with_location(error, op.location) from None
         reference.run_op(op, env)
-        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st",
-                           location=op.location)  # fmt: skip
+        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not", location=op.location,
+                           hint="arrays that are fed must not change while the run reads them; if none does, this is a bug")  # fmt: skip

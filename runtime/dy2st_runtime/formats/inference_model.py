@@ -15,6 +15,7 @@ from ..errors import FetchError, FormatError
 from ..ir import Program, Variable
 from ..ir.prune import RNG, prune
 from . import paddle_params
+from .opening import open_regular
 from .paddle_program import MAX_BYTES, program_from_bytes, program_to_bytes
 from .replacing import replacing
 from .settled import Files, settled
@@ -186,7 +187,7 @@ def load_inference_models(path: str | os.PathLike[str], beside: str | None = Non
         models |= {name: _load(files, f"{prefix}.{name}", None, None) for name in _methods_beside(files, prefix)}
         if beside is None or not files.exists(prefix + beside):
             return models, None
-        with open(files.at(prefix + beside), "rb") as file:
+        with open_regular(files.at(prefix + beside)) as file:
             return models, file.read()
 
     base = os.fspath(path)
@@ -195,7 +196,7 @@ def load_inference_models(path: str | os.PathLike[str], beside: str | None = Non
 
 def _load(files: Files, path: str, model_filename: str | None, params_filename: str | None) -> InferenceModel:
     program_path, params_path = _locate(files, path, model_filename, params_filename)
-    with open(files.at(program_path), "rb") as file:
+    with open_regular(files.at(program_path)) as file:
         if os.fstat(file.fileno()).st_size > MAX_BYTES:
             raise FormatError(f"{program_path} is larger than {MAX_BYTES} bytes: not a program")
         data = file.read()

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 from .. import dtype
 from ..errors import FormatError
 from .framework_proto import TensorDesc
+from .opening import open_regular
 
 MAX_RANK = 64  # NumPy's own limit
 _MAX_DESCRIPTOR = 4096
@@ -103,7 +104,7 @@ def read_params(
     Raises:
         FormatError: truncated, malformed, or with bytes left over.
     """
-    with open(at(path), "rb") as file:
+    with open_regular(at(path)) as file:
         remaining = os.fstat(file.fileno()).st_size
         source = wrap(file)
         result = {}

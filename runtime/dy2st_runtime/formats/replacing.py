@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from .opening import open_regular
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -131,9 +133,9 @@ def _move(root: str, moves: dict[str, str]) -> None:
 def journal(root: str) -> dict[str, Move]:
     """What is being moved into a folder, by the paths; empty if nothing is, or what is there is no journal."""
     try:
-        with open(os.path.join(root, JOURNAL), "rb") as file:
+        with open_regular(os.path.join(root, JOURNAL)) as file:
             entries = json.loads(file.read())
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # FormatError is a ValueError
         return {}
     found = {}
     for path, entry in entries.items() if isinstance(entries, dict) else ():

@@ -321,6 +321,8 @@ class OpDef:
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
+    takes_arrays: ClassVar[bool] = False
+    """True: an input may be a TensorArray."""
     only_moves: ClassVar[bool] = False
     """True: the reference moves elements and computes with none, so that NumPy has nothing to warn of and need not be made quiet for it."""
     checks: ClassVar[bool] = False

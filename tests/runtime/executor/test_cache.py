@@ -115,7 +115,7 @@ def test_a_user_without_a_home_gets_no_cache(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ObjectCache(tmp_path)
 
-    def no_space(*args: object) -> None:
+    def no_space(*args: object, **at: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", no_space)
