@@ -37,15 +37,14 @@ class Overwritten:
             if function is not method:
                 is_late = attributes.get(key[1], MISSING) is not old
                 (self._late if is_late else self._early).add((key, id(function)))
-        names = assigned_first(function.__code__) if always and owner is not None else None
-        attributes = dict_of(owner) if names else None
-        if attributes is None or type(attributes) is not dict:
+        names = assigned_first(function.__code__) if always and owner is not None else ()
+        own = dict_of(owner) if names else None
+        if type(own) is not dict:
             return
-        for name in names or ():
-            key = id(attributes), name
-            old = attributes.get(name, MISSING)
+        for name in names:
+            key, old = (id(own), name), own.get(name, MISSING)
             if key not in self._found and (old is None or old is MISSING or isinstance(old, Tensor)):
-                self._found[key] = attributes, old, function
+                self._found[key] = own, old, function
 
     def names(self, functions: Iterable[types.FunctionType]) -> Callable[[tuple[int, str]], bool]:
         """Tells of an attribute, given by the id of the dict and its name, whether it is one of them.

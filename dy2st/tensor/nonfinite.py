@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from dy2st_runtime import nonfinite
@@ -15,7 +16,16 @@ from .tensor import Tensor
 _places: dict[int, Location | None] = {}
 """The lines of the ops on the tape, by their numbers there, as long as ops are looked at."""
 _MOST = 1_000_000
-_running: list[Location | None] = []
+
+
+class _Running(threading.local):
+    """The lines of the ops whose gradients are being computed in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.places: list[Location | None] = []
+
+
+_running = _Running()
 
 
 class WatchingDispatcher(dispatch.Dispatcher):
@@ -26,7 +36,7 @@ class WatchingDispatcher(dispatch.Dispatcher):
             return super().apply(op, ins, attrs)
         given = [_value(x) for x in ins]
         outs = super().apply(op, ins, attrs)
-        place = _running[-1] if _running else user_location(2)
+        place = _running.places[-1] if _running.places else user_location(2)
         nonfinite.check(op, given, [_value(x) for x in outs], place)
         for t in outs:
             node = getattr(t, "_node", None)
@@ -45,11 +55,11 @@ class _PlacedNode(tape.OpNode):
 
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
         place = _places.get(self.seq)
-        _running.append(user_location(2) if place is None else place)
+        _running.places.append(user_location(2) if place is None else place)
         try:
             return super().gradients(grads, needed, create_graph)
         finally:
-            _running.pop()
+            _running.places.pop()
 
     def release(self) -> None:
         super().release()

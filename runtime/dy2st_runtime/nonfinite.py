@@ -62,6 +62,7 @@ def _error(op: Any, slot: str, array: np.ndarray, nans: int, infinities: int, in
            location: Location | None) -> NonFiniteError:  # fmt: skip
     counts = [f"{n} {what}" for n, what in ((nans, "NaN"), (infinities, "infinite")) if n]
     given = [f"{slot.name} has {n} NaN" for slot, x in zip(op.input_slots, ins, strict=False) if (n := sum(_nans(x)))]
+    hint: str | None
     if given:
         text, hint = f"{op.type} is given NaN from outside: {' and '.join(given)}", "look for them in the data, or in the parameters"
     else:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.manager import Context
 from dy2st.transpiler.templates import statements
 
@@ -92,7 +92,9 @@ class ExitLowering:
                 done = self.replace(statement)
                 if not last:
                     done += statements("flag = True", at=statement, flag=self.flag)
-                return result + (done or statements("pass", at=statement))  # a breakpoint may be there
+                if not done and not (result and origin.of(result[-1]) is origin.of(statement)):
+                    done = statements("pass", at=statement)  # a breakpoint may be there
+                return result + done
             if isinstance(statement, gast.If):
                 if always_leaves(statement.body):
                     statement.orelse, rest = statement.orelse + rest, []
