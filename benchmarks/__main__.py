@@ -19,7 +19,7 @@ from .peers import FOLDER
 from .workloads import MODULES
 
 OWN = ("startup", "eager", "conversion", "loops", "recursion", "training", "threads", "convolution", "growth", "recompute", "layout",
-       "projections", "reductions")  # fmt: skip
+       "projections", "reductions", "engines")  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

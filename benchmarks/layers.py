@@ -31,6 +31,7 @@ def fma_rate(threads: int, count: int = 4_000_000) -> float:
     """GFLOP/s of multiply-adds of float32 vectors in registers, so many threads at a time; the best of several tries."""
     from dy2st_runtime.executor import compile as compiling
     from dy2st_runtime.executor import scalars, tiles
+    from dy2st_runtime.executor.machine import machine
     from dy2st_runtime.executor.values import Instruction, counted
 
     lanes, sums = tiles.lanes("float32"), tiles.ROWS * tiles.VECTORS
@@ -55,8 +56,8 @@ def fma_rate(threads: int, count: int = 4_000_000) -> float:
     def loop(times: int) -> int:
         return multiply_adds(times)
 
-    machine = compiling._machine()
-    code = machine.emit_object(scalars.optimized(scalars.module_of(loop, "multiply_adds"), machine))
+    target = machine()
+    code = target.emit_object(scalars.optimized(scalars.module_of(loop, "multiply_adds"), target))
     linker = compiling.Linker()
     run = compiling.ENTRY(linker.link({"multiply_adds": code})["multiply_adds"])
     best = math.inf

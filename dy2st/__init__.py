@@ -10,6 +10,8 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from dy2st_runtime.executor.engines import get_engine as get_engine
+from dy2st_runtime.executor.engines import set_engine as set_engine
 from dy2st_runtime.threads import get_num_threads as get_num_threads
 from dy2st_runtime.threads import set_num_threads as set_num_threads
 
@@ -19,8 +21,11 @@ from . import optimizer as optimizer
 from . import regularizer as regularizer
 from . import tensor as tensor
 from .alias import install_as_paddle as install_as_paddle
+from .custom import custom_op as custom_op
 from .framework.dtype import get_default_dtype as get_default_dtype
 from .framework.dtype import set_default_dtype as set_default_dtype
+from .framework.flags import get_flags as get_flags
+from .framework.flags import set_flags as set_flags
 from .framework.io import load as load
 from .framework.io import save as save
 from .framework.place import CPUPlace as CPUPlace

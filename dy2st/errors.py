@@ -16,6 +16,7 @@ from dy2st_runtime.errors import FormatError as FormatError
 from dy2st_runtime.errors import GradientError as GradientError
 from dy2st_runtime.errors import IntegerRangeError as IntegerRangeError
 from dy2st_runtime.errors import Location as Location
+from dy2st_runtime.errors import NonFiniteError as NonFiniteError
 from dy2st_runtime.errors import OutOfRangeError as OutOfRangeError
 from dy2st_runtime.errors import RecursionLimitError as RecursionLimitError
 from dy2st_runtime.errors import ScopeError as ScopeError
@@ -37,6 +38,10 @@ class StagedValueError(Dy2stError, TypeError):
 
 class PythonGradientError(StagedValueError):
     """A gradient is computed by Python code of the user's, which cannot become a part of a program."""
+
+
+class InputGradientError(GradientError):
+    """A loaded model is given an input that wants a gradient, and its file does not say through which values it flows."""
 
 
 class InplaceError(Dy2stError, RuntimeError):

@@ -264,7 +264,9 @@ class Profiler:
         if time_unit not in units:
             raise ModeError(f"time_unit must be one of {', '.join(units)}, got {time_unit!r}")
         native = sum(run.ended - run.begun for run in self._runs)
-        print(f"{len(self._runs)} native runs, {native / units[time_unit]:.3f} {time_unit}; the kernels of each op and line:")
+        engines = ", ".join(dict.fromkeys(run.engine for run in self._runs))
+        print(f"{len(self._runs)} native runs{f' (engine: {engines})' if engines else ''}, {native / units[time_unit]:.3f} {time_unit}; "
+              "the kernels of each op and line:")  # fmt: skip
         for title, entries in (("op", self.ops if op_detail else []), ("line", self.lines)):
             if entries:
                 print(_table(title, entries, sorted_by, native, units[time_unit], time_unit))
@@ -303,7 +305,8 @@ class Profiler:
         for event in self._events:
             row(event.name, "user", event.thread, event.begun, event.ended)
         for run in self._runs:
-            row(_title(run.plan) + (" (resumed)" if run.resumed else ""), "run", run.thread, run.begun, run.ended)
+            title = _title(run.plan) + (" (resumed)" if run.resumed else "")
+            row(title, "run", run.thread, run.begun, run.ended, {"engine": run.engine})
             for instruction, begun, ended in run.events.tolist():
                 where = id(run.plan), instruction
                 if where not in kernels:

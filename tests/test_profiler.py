@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dy2st_runtime.executor import compile as compiling
 from dy2st_runtime.executor import executable, profile, scalars
 from dy2st_runtime.executor.driver import DRIVERS
+from dy2st_runtime.executor.machine import machine
 
 import dy2st as paddle
 from dy2st import profiler
@@ -96,7 +96,7 @@ def test_the_trace_is_json_with_kernels_inside_runs(tmp_path: Path) -> None:
 
 def test_without_a_recording_runs_go_by_the_plain_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, notes in (("driver", False), ("profiling_driver", True)):
-        module = scalars.optimized(scalars.module_of(DRIVERS[name], name), compiling._machine())
+        module = scalars.optimized(scalars.module_of(DRIVERS[name], name), machine())
         assert ("clock_gettime" in str(module)) == notes
     x, w = arguments()
     halved(x, w)

@@ -108,7 +108,7 @@ class _Reachable:
         # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
         self._between_statements = (
             len(tracer.activations) <= 1 and not tracer.is_piece
-            and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename)
+            and isinstance(behind, FunctionType) and is_generated(behind.__code__)
         )  # fmt: skip
 
     @functools.cached_property

@@ -19,7 +19,7 @@ import numpy as np
 from dy2st_runtime.errors import errors_made
 
 from ..errors import StagedValueError
-from ..tensor.location import is_own, user_location
+from ..tensor.location import is_own_code, user_location
 from .followed import FILES, OF_THE_MOMENT, done_once, is_done_once
 from .foreign import is_library
 from .printing import LOGGING, SHOWING, WARNINGS
@@ -93,7 +93,7 @@ def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any], run:
             if before is None:
                 sys.setprofile(None)
     for error in made:  # a handler of the user's is meant for none of these
-        if is_of_tracing(error) and error.__traceback__ is not None and not is_own(error.__traceback__.tb_frame.f_code.co_filename):
+        if is_of_tracing(error) and error.__traceback__ is not None and not is_own_code(error.__traceback__.tb_frame.f_code):
             raise error
     if drawn != [*map(_state, known)]:
         raise StagedValueError(

@@ -33,7 +33,17 @@ from .shown import named
 from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
-MISSING = object()
+
+class _Missing:
+    """What stands for no value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "not there"
+
+
+MISSING: Any = _Missing()
 # whose attributes nobody assigns; they lead to what may change
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
 # where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions
@@ -381,7 +391,7 @@ def _require_known(owner: Any) -> None:
     """StagedValueError if the user's code wants all attributes of an object, and has some of them only in some runs."""
     attributes = dict_of(owner) or {}
     names = [name for name, value in attributes.items() if type(value) is MaybeAttribute]
-    if names and is_generated(sys._getframe(2).f_code.co_filename):
+    if names and is_generated(sys._getframe(2).f_code):
         raise StagedValueError(
             f"which attributes a {type(owner).__name__} has is only known when the program runs: it has {names[0]!r} on some paths",
             location=user_location(2), hint="ask for the attribute itself (hasattr, getattr), or give it a value on all paths",

@@ -53,6 +53,7 @@ from .printing import print_, written
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
+from .stops import is_debugger
 from .texts import reading, require_known, shown, text
 from .tracer import Tracer, current_tracer
 from .unseen import runs_as_it_is
@@ -94,6 +95,8 @@ def not_to_static(function: Callable | None = None) -> Any:
 def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
+    if tracer is not None and is_debugger(f):
+        return f if tracer.stops.is_new(sys._getframe(1)) else _no_debugger
     found = _called(f, tracer)
     if tracer is None or (found is not f and isinstance(f, types.FunctionType)):
         return found
@@ -109,6 +112,10 @@ def call(f: Any) -> Any:
     if found is f and home in OF_BYTES:
         return functools.partial(of_library, f)
     return found
+
+
+def _no_debugger(*args: Any, **kwargs: Any) -> None:
+    """What is called where the debugger has stopped before."""
 
 
 def _called(f: Any, tracer: Tracer | None) -> Any:
@@ -165,7 +172,7 @@ def converted(f: types.FunctionType) -> Converted | None:
 
 
 def _convert(f: types.FunctionType) -> Converted | None:
-    if is_ignored(f) or is_generated(f.__code__.co_filename):
+    if is_ignored(f) or is_generated(f.__code__):
         return None
     if f.__code__.co_flags & inspect.CO_GENERATOR and is_own(f.__code__.co_filename):
         return None  # of a layer of ours: what it asks of the user's values is about their places
@@ -185,7 +192,7 @@ def _convert(f: types.FunctionType) -> Converted | None:
 def why_unconverted(code: types.CodeType | None) -> str | None:
     """What to say of a function whose branches and loops are Python's where they depend on a tensor; None if nothing kept it."""
     reason = None if code is None else _reasons.get(code)
-    if code is not None and code.co_flags & inspect.CO_GENERATOR and is_generated(code.co_filename):
+    if code is not None and code.co_flags & inspect.CO_GENERATOR and is_generated(code):
         reason = "it is a generator function: make it a plain one that returns a list"
     return None if reason is None else f"the branches and loops of {code.co_name!r} are not converted, as {reason}"  # type: ignore[union-attr]
 
@@ -197,7 +204,7 @@ def _reason(f: types.FunctionType) -> str:
 def is_called_unconverted() -> bool:
     """Whether the innermost function of the user's that is running runs as it is, as it cannot be converted."""
     frame = sys._getframe(1)
-    while frame is not None and not is_generated(frame.f_code.co_filename):
+    while frame is not None and not is_generated(frame.f_code):
         if frame.f_code is print_.__code__:  # which looks at no text
             return False
         if frame.f_code in _reasons:
@@ -241,7 +248,7 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if found is None and runs_as_it_is(f):
         return functools.partial(call_as_it_is, f, _reason(f))
     if found is None:  # one inside a converted function is converted as well
-        if is_generated(f.__code__.co_filename):
+        if is_generated(f.__code__):
             return functools.partial(enter, tracer, f, f)
         return functools.partial(call_of_api, f) if is_own(f.__code__.co_filename) else f
     return functools.partial(_watched, tracer, f, new)
@@ -302,10 +309,10 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     found = converted(function)
     if found is None:
         if tracer is not None and not is_ignored(function):
-            tracer.enter(function, function)
+            tracer.enter(function, function, owner)
         if tracer is not None and runs_as_it_is(function):
             return functools.partial(call_as_it_is, function, _reason(function), owner)
-        if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
+        if tracer is not None and is_generated(function.__code__):  # of a class inside a converted function
             return functools.partial(enter, tracer, function, function, owner)
         if inner is not None:
             return types.MethodType(function, owner)
@@ -313,7 +320,7 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
         return functools.partial(call_of_api, f) if of_tensor else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
-    tracer.enter(function, found.fn)
+    tracer.enter(function, found.fn, owner)
     if not isinstance(owner, (Tensor, DynamicList, type)):
         tracer.own(owner)
     return functools.partial(enter, tracer, function, found.fn, owner)

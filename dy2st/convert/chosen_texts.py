@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
-from ..tensor.location import is_own
+from ..tensor.location import is_own_code
 from ..transpiler import is_generated
 from .foreign import is_foreign
 from .met import FORMATTING
@@ -51,9 +51,9 @@ def shown_chosen(x: OneOf, how: Callable[[Any], str]) -> StagedText:
 def _is_asked_by_converted_code() -> bool:
     """Whether it is no function of a library that makes the text, which may do anything with it."""
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and is_own(frame.f_code.co_filename):
+    while frame is not None and is_own_code(frame.f_code):
         frame = frame.f_back
-    return frame is not None and is_generated(frame.f_code.co_filename)
+    return frame is not None and is_generated(frame.f_code)
 
 
 def _is_plain(value: Any) -> bool:

@@ -88,7 +88,7 @@ def _is_in_its_module(cls: type) -> bool:
 
 def _is_own(f: types.FunctionType) -> bool:
     """Whether a function is one of this package: what it holds is no matter of the user's."""
-    return (f.__module__ or "").startswith("dy2st.") and not is_generated(f.__code__.co_filename)
+    return (f.__module__ or "").startswith("dy2st.") and not is_generated(f.__code__)
 
 
 def has_contents(cell: types.CellType) -> bool:

@@ -86,8 +86,6 @@ def _behind(node: ast.Try | ast.With) -> Sequence[ast.AST]:
 def _shows(part: _Part, seen: set[int]) -> bool:
     for node in (n for s in part.statements for n in ast.walk(s) if isinstance(n, ast.Call)):
         called = node.func
-        if isinstance(called, ast.Call) and ast.unparse(called.func) == "_dy.call":  # of a converted function
-            called = called.args[0]
         if isinstance(called, ast.Name):
             name, found, owner = called.id, part.globals.get(called.id), None
         elif isinstance(called, ast.Attribute):

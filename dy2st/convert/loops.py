@@ -104,6 +104,7 @@ class Loop:
         self.location = user_location()
         self.early: list[UndefinedError] = []  # what paths of an iteration were left out for, as nothing was known of a variable yet
         self.ended = False  # by what the run may raise, which its body hands on
+        self.stopped = dict(tracer.stops.now)
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
@@ -281,6 +282,7 @@ class Loop:
             guess: what it assumed may be more than has to be; then this is False, so is `least`, and nothing becomes of the trial.
         """
         self._rotated = False
+        self.tracer.stops.now = dict(self.stopped)
         if not guess:
             self.needs = self._either(self._needs_before(), *map(self._needs_after, self._last()))
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()

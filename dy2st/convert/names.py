@@ -128,7 +128,7 @@ def names_of(code: types.CodeType) -> Names:
                 assigned.add(i.argval)
             elif i.opname in _CHANGES:
                 changed.add(i.argval)
-                if not _is_first_parameter(last, part):
+                if not is_first_parameter(last, part):
                     if not last.opname.startswith(_SWAPS):  # otherwise it is `+=`, of what is there
                         given.add(i.argval)
                 elif part is code:
@@ -209,7 +209,7 @@ def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, 
     return zip(padded, padded[1:], padded[2:], padded[3:], strict=False)
 
 
-def _is_first_parameter(i: dis.Instruction, code: types.CodeType) -> bool:
+def is_first_parameter(i: dis.Instruction, code: types.CodeType) -> bool:
     """Whether an instruction loads the first parameter of the function."""
     if not i.opname.startswith(_LOADS) or not code.co_argcount:
         return False

@@ -41,7 +41,7 @@ def onlooker(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) 
         return Onlooker(_is_end, f"what takes items from {type(owner).__name__}()", hint, depth)
     kinds: list[Any] = []
     name = ""
-    while caller is not None and not is_own(caller.f_code.co_filename) and not is_generated(caller.f_code.co_filename):
+    while caller is not None and not is_own(caller.f_code.co_filename) and not is_generated(caller.f_code):
         name = name or caller.f_code.co_name
         kinds += _caught(caller)
         caller = caller.f_back

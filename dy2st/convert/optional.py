@@ -116,7 +116,7 @@ def _attribute(name: str) -> property:
     own = getattr(Tensor, name)
 
     def get(self: MaybeNone) -> Any:
-        return own.fget(self.attribute(name) if is_generated(sys._getframe(1).f_code.co_filename) else self)
+        return own.fget(self.attribute(name) if is_generated(sys._getframe(1).f_code) else self)
 
     return property(get, own.fset)
 

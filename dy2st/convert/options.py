@@ -51,7 +51,7 @@ class OneOf:
 
     def __getattr__(self, name: str) -> Any:
         # what this package looks for in values of its own is not asked of the objects
-        if name in ("_value", "_who", "_kinds") or (name.startswith("__") and not is_generated(sys._getframe(1).f_code.co_filename)):
+        if name in ("_value", "_who", "_kinds") or (name.startswith("__") and not is_generated(sys._getframe(1).f_code)):
             raise AttributeError(name)
         found = choose(self, lambda one: getattr(one, name))
         self._dy_note(name, found)

@@ -15,7 +15,7 @@ from typing import Any
 
 from dy2st_runtime import forks
 
-from ..tensor.location import by_debugger, is_own
+from ..tensor.location import by_debugger, is_own_code
 from .tracer import current_tracer
 
 _lock = forks.lock()
@@ -46,7 +46,7 @@ def _noting(original: Any) -> Any:
         from .calls import call
 
         frame = sys._getframe(1)
-        if current_tracer() is None or is_own(frame.f_code.co_filename) or by_debugger(frame):
+        if current_tracer() is None or is_own_code(frame.f_code) or by_debugger(frame):
             original(*values, **options)
         else:
             call(original)(*values, **options)

@@ -215,7 +215,7 @@ class Reach(AttributeWalk):
                 if is_users_module(sys.modules.get(full_name)):
                     self._place(sys.modules, full_name, f"module {full_name!r}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            if is_generated(f.__code__.co_filename) and self.before is not None and id(f) not in self.before:
+            if is_generated(f.__code__) and self.before is not None and id(f) not in self.before:
                 # made by the trace: it is not there at the next call
                 self._meet(Place(cell, None, name).now(), f"the variable {name!r}", named=True)
             else:

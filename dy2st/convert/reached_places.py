@@ -82,6 +82,11 @@ class Reached:
         # those of the objects in which a name that comes later may be found
         self._bearers: list[Any] = []
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether attributes may be read that have no name in code."""
+        return self._sweeping
+
     def reads(self, place: Place) -> bool:
         """Whether code may read the place itself; False if it only assigns it."""
         return place.item or self._sweeping or place.entry not in self._assigned - self.read

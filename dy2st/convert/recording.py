@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -338,14 +338,14 @@ class Recording(Flags):
 
     def assign(self, tensor: Any, v: Variable) -> None:
         """A tensor (or staged list) is modified in place: it gets another variable."""
+        wholes = list(_wholes(tensor))
+        self.gradients.require_modifiable(tensor, *wholes)
         self.aliases.mutated(tensor, self.block)
         self.carry_on(tensor, v)
-        whole = tensor._whole if isinstance(tensor, Tensor) else None
-        while whole is not None:
+        for whole in wholes:
             if whole._kinds is not None and v.dtype != whole.dtype:
                 raise whole._kinds.fail(f"modified in place, the tensor becomes {v.dtype}")
             self.carry_on(whole, v)
-            whole = whole._whole
 
     def carry_on(self, tensor: Any, v: Variable) -> None:
         """Gives a tensor the variable that stands for its value from now on."""
@@ -355,3 +355,11 @@ class Recording(Flags):
 
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
+
+
+def _wholes(tensor: Any) -> Iterator[Tensor]:
+    """What a tensor is a part of, from the inside out: what may be None is modified by the tensor in it."""
+    whole = tensor._whole if isinstance(tensor, Tensor) else None
+    while whole is not None:
+        yield whole
+        whole = whole._whole

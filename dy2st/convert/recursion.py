@@ -180,6 +180,7 @@ class StagedFunction:
     inside: int = 0
 
     def __post_init__(self) -> None:
+        self.stopped = dict(self.tracer.stops.now)
         self.code, self.records = self.original.__code__, dispatch.is_grad_enabled()
         self.name = re.sub(r"\W+", "_", self.original.__name__).strip("_") or "function"
         self.function: Function = self.tracer.program.add_function(self.name)
@@ -292,6 +293,7 @@ class StagedFunction:
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
         settled = False
+        self.tracer.stops.now = dict(self.stopped)
         try:
             settled = self._traced()
             return settled

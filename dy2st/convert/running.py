@@ -25,7 +25,7 @@ def frames() -> Iterator[FrameType]:
     """The frames of the functions that are being traced, from the inside out."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if is_generated(frame.f_code.co_filename):
+        if is_generated(frame.f_code):
             yield frame
         frame = frame.f_back
 

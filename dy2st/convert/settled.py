@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..errors import Location, StructureError
-from ..tensor.location import is_own
+from ..tensor.location import is_own_code
 from ..transpiler import is_generated
 from .cells import Cell
 from .layouts import Choice, Layout, Parts
@@ -77,9 +77,9 @@ def _codes_in(body: Any) -> dict[int, CodeType]:
     """The code of the functions that are defined in a body of the user's, by id; functions of this package may be around it."""
     if not isinstance(body, FunctionType):
         return {}
-    if is_own(body.__code__.co_filename):
+    if is_own_code(body.__code__):
         return {key: code for cell in body.__closure__ or () for key, code in _codes_in(cell.cell_contents).items()}
-    if not is_generated(body.__code__.co_filename):
+    if not is_generated(body.__code__):
         return {}
     return {id(code): code for code in codes_in(body.__code__) if code is not body.__code__}
 

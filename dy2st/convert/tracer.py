@@ -16,7 +16,7 @@ from ..errors import StagedValueError, StructureError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import Kind
-from ..tensor.location import user_location
+from ..tensor.location import in_own_layer, user_location
 from .activations import Activation, NotYet
 from .activations import Kind as CallKind
 from .aliases import is_inside
@@ -36,6 +36,7 @@ from .recording import Recording
 from .records import RecordList, parts_of
 from .shown import shown
 from .snapshot import Snapshot
+from .stops import Stops
 from .structure import MaybeObject
 from .trained import Trained
 from .undefined import Undefined
@@ -138,6 +139,7 @@ class Tracer(Watcher, Trained, Recording):
         self.staged: list[StagedFunction] = []
         self.trying = False
         self.loops: list[Loop] = []
+        self.stops = Stops()
 
     # ---- undefined values ----
     def defined(self, value: Any, name: str) -> Any:
@@ -286,7 +288,9 @@ class Tracer(Watcher, Trained, Recording):
         return Block(self.program, self.block)
 
     def note(self, what: str, why: str, location: Location | None = None) -> None:
-        """Remembers a decision for `explain()`."""
+        """Remembers a decision for `explain()`, but for those in the layers of dy2st itself."""
+        if location is None and in_own_layer():
+            return
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
     def ask(self, owner: Any, name: str) -> None:

@@ -78,12 +78,23 @@ class Gradients:
         self._shown.append((g, maybe, g._value))
         return maybe
 
+    def require_modifiable(self, *tensors: Any) -> None:
+        """StagedValueError if one of these, which are about to be modified in place, is a gradient that only some runs have, or one that a
+        branch has cleared."""
+        if any(t is known for known, _ in self._watched() for t in tensors):
+            raise self._modified(user_location())
+
     def require_unchanged(self, location: Location | None) -> None:
-        """StagedValueError if a gradient that only some runs have was modified in place where it was read, or one that a branch clears
-        behind that."""
-        if any(t._value is not v for t, v in (*((maybe, v) for _, maybe, v in self._shown), *self._left)):
-            raise StagedValueError("a gradient that only some runs have is modified in place", location=location,
-                                   hint="scale the loss, or let the optimizer clip (grad_clip=...)")  # fmt: skip
+        """The same if one of them was modified in another way."""
+        if any(t._value is not v for t, v in self._watched()):
+            raise self._modified(location)
+
+    def _watched(self) -> list[tuple[Tensor, Any]]:
+        return [*((maybe, v) for _, maybe, v in self._shown), *self._left] if self._shown or self._left else []
+
+    def _modified(self, location: Location | None) -> StagedValueError:
+        return StagedValueError("a gradient that only some runs have is modified in place", location=location,
+                                hint="scale the loss, or let the optimizer clip (grad_clip=...)")  # fmt: skip
 
     def _may_be_absent(self, g: Tensor) -> bool:
         return id(g) in self._cleared or self._tracer.lift(g).name in self._absent

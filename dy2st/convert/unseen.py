@@ -46,7 +46,7 @@ def runs_as_it_is(f: types.FunctionType) -> bool:
     of_library = not isinstance(inner, types.FunctionType) or is_library(inner.__globals__.get("__name__"))
     if of_library or is_own(inner.__code__.co_filename) or hasattr(f, "_dy2st_function"):  # the step of an optimizer knows what runs do
         return False
-    return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _ASYNC)
+    return not is_generated(f.__code__) or bool(f.__code__.co_flags & _ASYNC)
 
 
 def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
@@ -178,7 +178,7 @@ class _Reached:
             self._pending += (x.fget, x.fset)
         elif isinstance(x, types.GeneratorType):
             self.others.append(x)
-            if x.gi_frame is not None and not is_generated(x.gi_code.co_filename):
+            if x.gi_frame is not None and not is_generated(x.gi_code):
                 self._code(x.gi_code, x.gi_frame.f_globals)
                 self._pending += held_by_generator(x)
         else:

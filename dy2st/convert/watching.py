@@ -25,6 +25,7 @@ from .dicts import StagedDict
 from .foreign import is_layer
 from .frames import Frame, value_before
 from .holders import is_holder, is_of_a_call, mapped, parts_of
+from .overwritten import Overwritten
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import variable_values
@@ -106,6 +107,7 @@ class Watcher:
         self.reach = Reach()
         self._changeable = Changeable(self.reach)
         self.special = SpecialMethods()
+        self.overwritten = Overwritten()
         self.stand_ins = StandIns()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
@@ -234,7 +236,7 @@ class Watcher:
     def is_inner(self, function: types.FunctionType) -> bool:
         """Whether a function is made by what is traced, and so ends with the call. One that an earlier trace has left behind is converted
         too, but one of the outside."""
-        return is_generated(function.__code__.co_filename) and id(function) not in self.before
+        return is_generated(function.__code__) and id(function) not in self.before
 
     def watch_holders(self) -> Collection[Any]:
         """What holds others now and is no container: closures, say. What these hold is watched from now on."""
@@ -333,8 +335,10 @@ class Watcher:
         value = value_before(self.frames, t)
         return value.block if isinstance(value, Variable) else None
 
-    def enter(self, function: Any, converted: Any) -> None:
-        """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""
+    def enter(self, function: Any, converted: Any, owner: Any = None) -> None:
+        """A function of the user is called, maybe as a method of an object: the variables outside of it that it, as it is `converted`,
+        assigns are state."""
+        self.overwritten.enter(function, owner, always=not self.frames)
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function

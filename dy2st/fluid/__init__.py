@@ -1,6 +1,8 @@
 """The names of the 1.x API: `import dy2st.fluid as fluid`."""
 
 from .. import unique_name as unique_name
+from ..framework.flags import get_flags as get_flags
+from ..framework.flags import set_flags as set_flags
 from ..framework.place import CPUPlace as CPUPlace
 from ..framework.place import CUDAPinnedPlace as CUDAPinnedPlace
 from ..framework.place import CUDAPlace as CUDAPlace

@@ -120,7 +120,6 @@ from ..static.control_flow import cond as cond
 from ..static.control_flow import switch_case as switch_case
 from ..static.control_flow import while_loop as while_loop
 from ..static.input import create_global_var as create_global_var
-from ..static.input import create_parameter as create_parameter
 from ..static.nn import accuracy as accuracy
 from ..static.nn import batch_norm as batch_norm
 from ..static.nn import conv2d as conv2d
@@ -131,6 +130,7 @@ from ..tensor.api import cast as cast
 from ..tensor.api import ceil as ceil
 from ..tensor.api import clip as clip
 from ..tensor.api import cos as cos
+from ..tensor.api import create_parameter as create_parameter
 from ..tensor.api import diag as diag
 from ..tensor.api import dot as dot
 from ..tensor.api import erf as erf

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from dy2st_runtime import dtype as _dtype
 
 from ..errors import DTypeError
@@ -29,6 +32,22 @@ def get_default_dtype() -> str:
     'float32'
     """
     return _default
+
+
+@contextlib.contextmanager
+def default_dtype(d: object) -> Iterator[None]:
+    """Another default dtype until the end of the block.
+
+    >>> with default_dtype("float64"):
+    ...     get_default_dtype()
+    'float64'
+    """
+    before = _default
+    set_default_dtype(d)
+    try:
+        yield
+    finally:
+        set_default_dtype(before)
 
 
 def convert_dtype(d: object) -> str:

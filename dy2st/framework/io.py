@@ -15,6 +15,7 @@ from collections import OrderedDict
 from typing import Any, BinaryIO
 
 import numpy as np
+from dy2st_runtime.formats.opening import open_regular
 from dy2st_runtime.formats.replacing import replacing
 
 from ..errors import DTypeError, FormatError
@@ -22,6 +23,7 @@ from ..tensor import Tensor
 
 NAME_TABLE = "StructuredToParameterName@@"
 _MAX_DEPTH = 100
+_MAX_KEY = 100
 _KINDS = {f"{kind}{size}" for kind, sizes in (("f", "248"), ("i", "1248"), ("u", "1248"), ("b", "1")) for size in sizes}
 
 
@@ -86,10 +88,11 @@ def _plain(obj: Any, where: str, depth: int) -> Any:
 
 # ---- reading ----
 def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
-    """Reads what `save` (or PaddlePaddle's `save`) wrote. Nothing in the file is executed.
+    """Reads what `save` (or PaddlePaddle's `save`) wrote, or the parameters of a model that `jit.save` wrote, under the names of its state
+    dict. Nothing in the file is executed.
 
     Args:
-        path: the file; without its ending, ".pdparams" is tried.
+        path: the file; without its ending, ".pdparams" is tried. Or the path that was given to `jit.save`.
         return_numpy: arrays instead of Tensors.
 
     Raises:
@@ -102,20 +105,45 @@ def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **confi
         where = os.fspath(path)  # type: ignore[arg-type]
         if not os.path.isfile(where) and os.path.isfile(where + ".pdparams"):
             where += ".pdparams"
-        with open(where, "rb") as file:
+        if (where.endswith(".pdmodel") or not os.path.isfile(where)) and (found := _of_model(where)) is not None:
+            values, names = found
+            return values if return_numpy else _tensors(values, names, {})
+        with open_regular(where) as file:
             data = file.read()
+    found = _plain_of(data, where)
+    names = found.pop(NAME_TABLE, {}) if isinstance(found, dict) else {}
+    if return_numpy:
+        return found
+    return _tensors(found, names if isinstance(names, dict) else {}, {})
+
+
+def _plain_of(data: bytes, where: str) -> Any:
+    """Containers, arrays, numbers and texts from a pickle of them."""
     try:
         _check_opcodes(data)
         found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # texts of Python 2
-        found = _built(found, 0)
+        return _built(found, 0, {})
     except FormatError as error:
         raise FormatError(f"{where}: {error.message}") from None
     except Exception as error:  # a malformed pickle raises whatever it stumbles over
         raise FormatError(f"{where}: malformed or truncated: {type(error).__name__}: {error}") from None
-    names = found.pop(NAME_TABLE, {}) if isinstance(found, dict) else {}
-    if return_numpy:
-        return found
-    return _tensors(found, names if isinstance(names, dict) else {})
+
+
+def _of_model(path: str) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
+    """The parameters of a saved model by their names in the state dict, and for these names those in the program; None if there is none.
+    Names that no file says are those in the program."""
+    from dy2st_runtime.formats.inference_model import PARAMS_INFO, load_inference_models  # protobuf takes a while
+
+    try:
+        models, noted = load_inference_models(path, PARAMS_INFO)
+    except FileNotFoundError:
+        return None
+    notes = {} if noted is None else _plain_of(noted, path + PARAMS_INFO)
+    if not isinstance(notes, dict) or not all(isinstance(note, dict) for note in notes.values()):
+        raise FormatError(f"{path}{PARAMS_INFO}: malformed: it has no names of parameters")
+    params = {name: value for model in models.values() for name, value in model.params.items()}
+    names = {str(notes.get(name, {}).get("structured_name", name)): name for name in params}
+    return {structured: params[name] for structured, name in names.items()}, names
 
 
 def _check_opcodes(data: bytes) -> None:
@@ -200,6 +228,24 @@ def _no_bytes(*content: Any) -> bytes:
     return b""
 
 
+def _check_key(key: Any) -> Any:
+    """What is to be a key, or in a set: Python hashes all that is in it, as often as it is there, which for tuples within each other is
+    more than any file is long."""
+    left, count = [key], 0
+    while left:
+        item = left.pop()
+        if isinstance(item, (tuple, frozenset)):
+            count += len(item)
+            if count > _MAX_KEY:
+                raise FormatError("malformed: a key that is a tree of tuples")
+            left += item
+    return key
+
+
+def _ordered(pairs: Any = ()) -> OrderedDict:
+    return OrderedDict([(_check_key(k), v) for k, v in (pairs.items() if isinstance(pairs, dict) else pairs)])
+
+
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _ArrayType,
     ("numpy", "dtype"): _DType,
@@ -207,7 +253,7 @@ _ADMITTED: dict[tuple[str, str], Any] = {
     # protocol 2 writes empty bytes as a call
     ("__builtin__", "bytes"): _no_bytes,
     ("builtins", "bytes"): _no_bytes,
-    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "OrderedDict"): _ordered,
     **{
         (module, name): stand_in
         for module in ("numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric")
@@ -216,7 +262,11 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle._Unpickler):
+    """The one written in Python, which lets us look at keys before they are hashed; it takes less time than `_check_opcodes`."""
+
+    dispatch = pickle._Unpickler.dispatch.copy()
+
     def find_class(self, module: str, name: str) -> Any:
         found = _ADMITTED.get((module, name))
         if found is None:
@@ -224,29 +274,65 @@ class _Unpickler(pickle.Unpickler):
         return found
 
 
-def _built(obj: Any, depth: int) -> Any:
-    """The object with stand-ins replaced by arrays."""
+def _with_keys(opcode: bytes, step: int, marked: bool) -> None:
+    """Makes an opcode look at its keys: each `step`-th value that it takes, which are two, or all down to the mark."""
+    plain = _Unpickler.dispatch[opcode[0]]
+
+    def load(self: Any) -> None:
+        for key in self.stack[::step] if marked else self.stack[-2:-1]:
+            _check_key(key)
+        plain(self)
+
+    _Unpickler.dispatch[opcode[0]] = load
+
+
+for _opcode, _step, _marked in ((pickle.SETITEM, 1, False), (pickle.SETITEMS, 2, True), (pickle.DICT, 2, True),
+                                (pickle.ADDITEMS, 1, True), (pickle.FROZENSET, 1, True)):  # fmt: skip
+    _with_keys(_opcode, _step, _marked)
+
+
+def _built(obj: Any, depth: int, done: dict[int, Any]) -> Any:
+    """The object with stand-ins replaced by arrays; `done`: containers by their ids, so that one that is there often is built once.
+
+    Raises:
+        FormatError: it holds something else, is nested too deeply, or holds itself.
+    """
     if depth > _MAX_DEPTH:
         raise FormatError("nested too deeply")
     if isinstance(obj, _Array):
         if obj.value is None:
             raise FormatError("malformed array: no data")
         return obj.value
-    if isinstance(obj, dict):
-        return {_built(k, depth + 1): _built(v, depth + 1) for k, v in obj.items()}
-    if isinstance(obj, (list, tuple, set, frozenset)):
-        return type(obj)(_built(v, depth + 1) for v in obj)
     if obj is None or isinstance(obj, (bool, int, float, str, bytes)):
         return obj
-    raise FormatError(f"it holds a {type(obj).__name__}, not only arrays and containers")
+    if not isinstance(obj, (dict, list, tuple, set, frozenset)):
+        raise FormatError(f"it holds a {type(obj).__name__}, not only arrays and containers")
+    if id(obj) not in done:
+        done[id(obj)] = _Array  # what comes back to it finds this
+        if isinstance(obj, dict):
+            made: Any = {_built(k, depth + 1, done): _built(v, depth + 1, done) for k, v in obj.items()}
+        else:
+            made = type(obj)([_built(v, depth + 1, done) for v in obj])
+        done[id(obj)] = made
+    if done[id(obj)] is _Array:
+        raise FormatError("malformed: a container that holds itself")
+    return done[id(obj)]
 
 
-def _tensors(obj: Any, names: dict) -> Any:
-    """The object with arrays as Tensors; those of a state dict get the names of their parameters."""
+def _tensors(obj: Any, names: dict, done: dict[int, Any]) -> Any:
+    """The object with arrays as Tensors; those of a state dict get the names of their parameters. `done`: see `_built`."""
     if isinstance(obj, np.ndarray):
         return Tensor.wrap(obj)
+    if not isinstance(obj, (dict, tuple, list)):
+        return obj
+    if id(obj) not in done:
+        done[id(obj)] = _of_tensors(obj, names, done)
+    return done[id(obj)]
+
+
+def _of_tensors(obj: Any, names: dict, done: dict[int, Any]) -> Any:
     if isinstance(obj, dict):
-        found = {k: _tensors(v, {}) for k, v in obj.items()}
+        found = {k: _tensors(v, {}, done) for k, v in obj.items()}
         for key, name in names.items():
             if isinstance(found.get(key), Tensor) and isinstance(name, str):
                 found[key].name = name
@@ -256,6 +342,4 @@ def _tensors(obj: Any, names: dict) -> Any:
         t = Tensor.wrap(obj[1])
         t.name = obj[0]
         return t
-    if isinstance(obj, (list, tuple)):
-        return type(obj)(_tensors(v, {}) for v in obj)
-    return obj
+    return type(obj)([_tensors(v, {}, done) for v in obj])

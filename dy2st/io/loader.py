@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AttributeValueError, ModeError
+from ..errors import AttributeValueError, ModeError, ShapeError
 from ..tensor import Tensor, creation, dispatch, manipulation
 from ..tensor.location import user_location
 from .datasets import IterableDataset
@@ -21,25 +21,35 @@ def default_collate_fn(batch: Sequence[Any]) -> Any:
 
     Raises:
         TypeError: samples of another class.
+        ShapeError: samples of unequal shapes, or of other fields.
 
     >>> default_collate_fn([(np.array([1.0]), 2), (np.array([3.0]), 4)])
     [array([[1.],
            [3.]]), array([2, 4])]
     """
     sample = batch[0]
-    if isinstance(sample, np.ndarray):
-        return np.stack(batch)
-    if isinstance(sample, Tensor):
-        return manipulation.stack(list(batch))
+    if isinstance(sample, (np.ndarray, Tensor)):
+        _require_alike("the shapes", [list(np.shape(x)) if not isinstance(x, Tensor) else x.shape for x in batch])
+        return np.stack(batch) if isinstance(sample, np.ndarray) else manipulation.stack(list(batch))
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, (str, bytes)):
         return batch
     if isinstance(sample, Mapping):
+        _require_alike("the keys", [sorted(map(str, d)) for d in batch])
         return {key: default_collate_fn([d[key] for d in batch]) for key in sample}
     if isinstance(sample, Sequence):
+        _require_alike("numbers of fields", [len(x) for x in batch])
         return [default_collate_fn(field) for field in zip(*batch, strict=True)]
     raise TypeError(f"samples of class {type(sample).__name__} cannot be put together: give a collate_fn")
+
+
+def _require_alike(what: str, found: list[Any]) -> None:
+    """ShapeError where samples differ in what has to be equal in all."""
+    if any(x != found[0] for x in found):
+        first = ", ".join(map(str, found[:8])) + (f", ... (of {len(found)})" if len(found) > 8 else "")
+        raise ShapeError(f"the samples of a batch have {what} {first}, so they cannot be stacked",
+                         hint="give DataLoader a collate_fn that makes a batch of a list of samples: pad them, say")  # fmt: skip
 
 
 def _as_tensors(x: Any) -> Any:

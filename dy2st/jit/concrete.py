@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dy2st_runtime import forks
+from dy2st_runtime import forks, nonfinite
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
 from dy2st_runtime.executor import make_executable
@@ -178,8 +178,9 @@ class ConcreteProgram:
         self.squeezes = Squeezes()
         self.pace: Pace | None = None
         self._lock = forks.reentrant_lock()
+        self.called_at = 0  # how many traces there had been when it was called last
         self._forward: Any = None
-        self._training: Training | None = None
+        self._training: dict[bool, Training] = {}  # by whether ops are looked at
         self._active: list[bool] | None = None
 
     @property
@@ -379,7 +380,8 @@ class ConcreteProgram:
     def executables(self) -> dict[str, Any]:
         """What was made so far to run it, by the part of the program: `forward`, `forward and backward`."""
         with self._lock:
-            found = {"forward": self._forward, "forward and backward": self._training and self._training.executable}
+            training = self._training.get(False)
+            found = {"forward": self._forward, "forward and backward": training and training.executable}
             return {name: made for name, made in found.items() if made is not None}
 
     def feeds(self) -> list[str]:
@@ -394,6 +396,8 @@ class ConcreteProgram:
 
     def forward(self) -> Any:
         """What runs the forward program."""
+        if nonfinite.watching:
+            return make_executable(self.program, self.feeds(), self.fetches)
         if self._forward is None:
             with self._lock:
                 if self._forward is None:
@@ -403,9 +407,10 @@ class ConcreteProgram:
     def training(self) -> Training:
         """The program of a training step."""
         with self._lock:
-            if self._training is None:
-                self._training = Training(self)
-            return self._training
+            watched = nonfinite.watching
+            if self._training.get(watched) is None:
+                self._training[watched] = Training(self)
+            return self._training[watched]
 
 
 class Training:

@@ -42,11 +42,11 @@ def _kernels(executable: Any) -> list[str]:
         return ["run by the reference interpreter (DY2ST_NO_JIT)"]
     kernels = executable.kernels()
     new = [(launch, seconds) for launch, seconds in kernels if seconds is not None]
-    count = f"{len(kernels)} kernels for {len(executable.plan.kernels)} launches"
+    count, engine = f"{len(kernels)} kernels for {len(executable.plan.kernels)} launches", f"engine: {executable.engine.name}"
     if not new:
-        return [f"{count}, all compiled before"]
-    lines = [f"{count}; {len(new)} compiled by this process in {sum(s for _, s in new):.2f} s, as no one before had compiled their text "
-             "for this processor and these versions"]  # fmt: skip
+        return [f"{count}, all compiled before ({engine})"]
+    lines = [f"{count}; {len(new)} compiled by this process in {sum(s for _, s in new):.2f} s ({engine}), as no one before had compiled "
+             "their text for this processor and these versions"]  # fmt: skip
     for launch, seconds in new:
         place = launch.op.location
         where = f" ({shorten_path(place.file)}:{place.line})" if place is not None else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.garbage import no_search_for_garbage
 
 from ..convert.attributes import MISSING
@@ -37,6 +38,9 @@ class Look:
     shape: tuple[int, ...]
     stop_gradient: bool
 
+    def __repr__(self) -> str:
+        return f"a {self.dtype} {self.cls.__name__} of shape {dims.show(self.shape)}, stop_gradient={self.stop_gradient}"
+
     @staticmethod
     def of(t: Tensor) -> Look:
         return Look(type(t), t.dtype, tuple(t._value.shape), t.stop_gradient)
@@ -48,12 +52,18 @@ class Kind:
 
     cls: type
 
+    def __repr__(self) -> str:
+        return f"a {self.cls.__name__}"
+
 
 @dataclass(frozen=True)
 class SameAs:
     """Of a tensor that was found in two places: it is what is in the other one now."""
 
     place: Place
+
+    def __repr__(self) -> str:
+        return f"the object in {self.place.name}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,14 @@ class Guard:
         if isinstance(self.holder, World):
             return f"{self.place.name} has changed"
         now = self.place.now()
-        return f"{self.place.name} was {shown(self.value)}, is {'deleted' if now is MISSING else shown(now)}"
+        return f"{self.place.name} was {_text(self.value)}, is {'deleted' if now is MISSING else _text(now)}"
+
+
+def _text(value: Any) -> str:
+    """A value as a guard looks at it: the numbers in a tensor are no part of that."""
+    if isinstance(value, Tensor) and not value.is_symbolic:
+        value = Look.of(value)
+    return repr(value) if isinstance(value, (Look, Kind, SameAs, Apart)) else shown(value)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -214,7 +231,7 @@ def _is_made(value: Any) -> bool:
 
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
               merged: Container[tuple], lost: Container[tuple], unchanged: Callable[[Place, tuple], bool],
-              named: Mapping[int, Tensor]) -> Iterator[Guard]:  # fmt: skip
+              named: Mapping[int, Tensor], overwritten: Callable[[tuple], bool]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
@@ -226,6 +243,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         lost: places that each call empties: eager mode raises where one is empty.
         unchanged: whether a place may have been assigned what was there already, on some path only.
         named: the tensors whose names it has read, by id.
+        overwritten: whether each call puts a new value into a place, by its key, before it reads that.
     """
     known: dict[int, Place] = {}
     tied: set[int] = set()
@@ -253,6 +271,8 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
             continue  # it is asked for in the places of the tensor
         if not read and key in lost and value is not MISSING:
             yield Guard(place, THERE)
+        if id(value) not in captured and overwritten(key):
+            continue
         if not read and key not in merged and id(value) not in captured:
             if value is not MISSING and unchanged(place, key):
                 main = None if isinstance(value, _PLAIN) else known.get(id(value))

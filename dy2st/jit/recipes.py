@@ -17,6 +17,7 @@ from ..convert.places import Place
 from ..convert.records import RecordList
 from ..convert.shown import shown
 from ..convert.structure import MaybeNumber, MaybeObject, build
+from ..convert.undefined import Undefined
 from ..tensor import Tensor
 from .origins import IN_LOOP
 from .shells import Shell, put_together
@@ -97,6 +98,22 @@ class Made:
     """A container that a call makes, by its mark."""
 
     mark: int
+
+
+def is_whole(recipe: Recipe, may_lack: Callable[[int], bool]) -> bool:
+    """Whether a value is made anew in each run, so that nothing of what was in its place before can be in it.
+
+    Args:
+        may_lack: whether there may be no value at this position of the fetches.
+
+    >>> is_whole(Rebuilt(list, (), (Fetched(0), Constant(None))), lambda position: False)
+    True
+    """
+    if isinstance(recipe, Rebuilt):
+        return recipe.kind in (list, tuple, dict) and all(is_whole(child, may_lack) for child in recipe.children)
+    if isinstance(recipe, Constant):
+        return not isinstance(recipe.value, Undefined)
+    return isinstance(recipe, Argument) or (isinstance(recipe, Fetched) and recipe.flag < 0 and not may_lack(recipe.position))
 
 
 Twin = Argument | Fetched | Tensor | Made

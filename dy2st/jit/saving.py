@@ -5,19 +5,27 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import pickle
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.formats import save_inference_model
+from dy2st_runtime.formats.inference_model import PARAMS_INFO, save_inference_models
 from dy2st_runtime.ir import IRBuilder, Program, clone_program
 from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.fill import assign_value_attrs
 
-from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
+from ..errors import (
+    AttributeValueError,
+    DTypeError,
+    FetchError,
+    InputGradientError,
+    PythonGradientError,
+    StagedValueError,
+)
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd
 from ..tensor.location import warn
@@ -34,7 +42,9 @@ Model = tuple[Program, list[str], list[str], dict[str, Any]]
 
 def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, *, output_spec: Sequence[Any] | None = None,
          input_names_after_prune: Sequence[str] | None = None, **configs: Any) -> None:  # fmt: skip
-    """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read.
+    """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read, and `path.pdiparams.info`, which has the
+    names that `dy2st.load(path)` gives the parameters: those of the layer's state dict. Older files are replaced in one step: who loads the
+    model meanwhile, or after the process was killed, has the old one or the new one.
 
     A saved model gives tensors, in their order in the result, also arguments, parameters and buffers, with their values after the call; a
     UserWarning names Python values that are left out. Numbers outside of the function, such as attributes, are what they are now; the hooks
@@ -47,8 +57,8 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     Args:
         layer: a Layer, a static function, or a function.
         path: path without suffix; its folder is created.
-        input_spec: for each argument an InputSpec; default: that of `to_static`, else the inputs of the last call. Of these, gradients
-            flow to the arguments that wanted one.
+        input_spec: for each argument an InputSpec, and behind them a dict of those that are passed by name only; default: that of
+            `to_static`, else the inputs of the last call. Of these, gradients flow to the arguments that wanted one.
         output_spec: only these results are saved, with the random draws that they need: tensors that a static call has returned, or
             positions of tensors in the result. If all are listed, they are saved in the order of the result.
         input_names_after_prune: only inputs with these names remain; the others must not be needed for the results that are saved.
@@ -88,8 +98,23 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
         models[f".{name}"] = for_inference(method)
         _warn_of_python_values(method)
         _warn_of_state(method, models[f".{name}"])
-    for suffix, model in models.items():
-        save_inference_model(f"{os.fspath(path)}{suffix}", *model, draws=output_spec is None)
+    save_inference_models(path, models, output_spec is None, {PARAMS_INFO: pickle.dumps(_structured_names(layer, models), 2)})
+
+
+def _structured_names(layer: Any, models: Mapping[str, Model]) -> dict[str, dict[str, Any]]:
+    """What PaddlePaddle notes of parameters and buffers, by their names in the files: the name in the state dict, and whether it is
+    trained. What is in no state dict goes by its own name."""
+    owner = layer if isinstance(layer, Layer) else getattr(layer, "instance", None)
+    state = owner.state_dict() if isinstance(owner, Layer) else {}
+    structured = {t.name: name for name, t in state.items()}
+    found = {}
+    for program, _, _, params in models.values():
+        for name in params:
+            v = program.global_block().var(name)
+            found[name] = {"structured_name": structured.get(name, name), "stop_gradient": v.stop_gradient}
+            if v.is_parameter:
+                found[name]["trainable"] = not v.stop_gradient
+    return found
 
 
 def _with_hooks(layer: Layer, forward: StaticFunction, input_spec: Sequence[Any] | None) -> tuple[StaticFunction, list[Any]]:
@@ -167,7 +192,7 @@ def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> C
     try:
         with autograd.enable_grad():  # so that it is saved through which values gradients flow
             return traced()
-    except PythonGradientError as error:
+    except (PythonGradientError, InputGradientError) as error:
         warn(f"jit.save: {function.__qualname__} is saved without gradients: {error.message}")
         with autograd.no_grad():
             return traced()

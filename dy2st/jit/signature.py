@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 import weakref
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
@@ -178,6 +178,9 @@ class Parameters:
         return {n: v for n, v in found.arguments.items() if n in explicit or not _is_state(self.signature.parameters[n])}
 
 
+_MOST_KEYS = 1_000
+
+
 class Arguments:
     """The arguments of one call.
 
@@ -206,6 +209,8 @@ class Arguments:
         if key is None:
             key = self._flatten(grad, grad or parameters.records, parameters.whole)
             if look is not None:
+                if len(parameters.keys) >= _MOST_KEYS:
+                    parameters.keys.clear()
                 parameters.keys[look] = key
         else:
             self.leaves = list(self.bound.values())
@@ -312,13 +317,29 @@ def widen(shape: Sequence[int], t: Tensor) -> tuple[int, ...]:
 
 
 def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> dict[str, Any]:
-    """The arguments that `input_spec` describes, with InputSpecs as leaves."""
+    """The arguments that `input_spec` describes, with InputSpecs as leaves. What is passed by name only (`*, k` and `**k`) stands in a dict
+    behind the entries of the others.
+
+    >>> bound = arguments_of_specs(inspect.signature(lambda a, *, b, **more: 0), [1, {"b": 2, "c": 3}])
+    >>> bound["a"], bound["b"], bound["more"]
+    (1, 2, {'c': 3})
+    """
+    parameters = signature.parameters.values()
+    positional = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    by_name = any(p.kind in (p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters)
+    has_rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     try:
-        bound = signature.bind_partial(*specs)
+        if by_name and not has_rest and len(specs) == positional + 1 and isinstance(specs[-1], Mapping):
+            bound = signature.bind_partial(*specs[:-1], **specs[-1])
+        else:
+            bound = signature.bind_partial(*specs)
     except TypeError:
-        count = len(signature.parameters)
-        raise FeedError(f"input_spec has {len(specs)} entries for {count} {'argument' if count == 1 else 'arguments'}",
-                        hint="give one entry for each argument") from None  # fmt: skip
+        takes = f"{positional} {'argument' if positional == 1 else 'arguments'}"
+        hint = "give one entry for each argument"
+        if by_name:
+            takes += " and those by name"
+            hint += "; behind them, a dict of those that are passed by name"
+        raise FeedError(f"input_spec has {len(specs)} entries for {takes}", hint=hint) from None
     explicit = set(bound.arguments)
     bound.apply_defaults()
     for name, parameter in signature.parameters.items():
@@ -327,7 +348,8 @@ def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> di
         elif name not in bound.arguments and parameter.kind is parameter.VAR_KEYWORD:
             bound.arguments[name] = {}
         elif name not in bound.arguments:
-            raise FeedError(f"input_spec says nothing of argument {name!r}", hint="add an InputSpec for it")
+            where = ", in a dict behind the other entries" if parameter.kind is parameter.KEYWORD_ONLY else ""
+            raise FeedError(f"input_spec says nothing of argument {name!r}", hint=f"add an InputSpec for it{where}")
     return {name: bound.arguments[name] for name, p in signature.parameters.items() if name in explicit or not _is_state(p)}
 
 
@@ -363,6 +385,15 @@ def specs_of(signature: inspect.Signature, specs: Sequence[Any], arguments: Argu
 def leaf_names(tree: Tree) -> list[str]:
     """What the caller calls each leaf of the arguments: `x`, `state['h'][0]`."""
     return [name for key, child in zip(tree.keys, tree.children, strict=True) for name in paths(child, key)]
+
+
+def input_name(path: str) -> str:
+    """The name in the program for what the caller calls so and gave no name.
+
+    >>> input_name("state['h'][0]")
+    'state_h_0'
+    """
+    return re.sub(r"\W+", "_", path).strip("_") or "x"
 
 
 def _said(spec: InputSpec) -> str:

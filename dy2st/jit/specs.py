@@ -10,7 +10,7 @@ from ..convert.structure import flatten
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor, dispatch
-from .signature import Constant, InputSpec, Key, Parameters, TensorKey, arguments_of_specs, leaf_names
+from .signature import Constant, InputSpec, Key, Parameters, TensorKey, arguments_of_specs, input_name, leaf_names
 
 
 @dataclass
@@ -43,7 +43,7 @@ def arguments_from_specs(parameters: Parameters, specs: Sequence[Any]
             stop = leaf.stop_gradient or not leaf.dtype.startswith("float")
             keys.append(TensorKey(leaf.dtype, len(leaf.shape), stop))
             shapes.append(leaf.shape)
-            names.append(leaf.name or path)
+            names.append(leaf.name or input_name(path))
         else:
             keys.append(Constant(leaf))
     return SpecArguments(Key(tree, tuple(keys), dispatch.is_grad_enabled(), get_default_dtype(), True), leaves), shapes, names
@@ -59,7 +59,7 @@ def arguments_to_save(parameters: Parameters, key: Key, shapes: Sequence[Sequenc
     """
     key = replace(key, grad=True, may_record=True) if dispatch.is_grad_enabled() else key
     known = dict(zip(key.fed, zip(shapes, names, strict=True), strict=True))
-    given = parameters.called(leaf_names(key.tree))
+    given = [input_name(path) for path in parameters.called(leaf_names(key.tree))]
     found = [known[i] if k.alias < 0 else (known[k.alias][0], given[i]) for i, k in enumerate(key.leaves) if isinstance(k, TensorKey)]
     keys = tuple(replace(k, alias=-1) if isinstance(k, TensorKey) else k for k in key.leaves)
     leaves = [None if isinstance(k, TensorKey) else k.value for k in keys]

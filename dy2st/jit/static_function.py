@@ -39,6 +39,7 @@ from .signature import (
     TensorKey,
     UnfitError,
     admits,
+    input_name,
     specs_of,
     widen,
 )  # fmt: skip
@@ -238,6 +239,7 @@ class StaticFunction(AsFunction):
                 concrete = self._without_numbers(concrete, arguments)
                 result = static_call.run(concrete, arguments)
         self._traces.called = concrete.mark
+        concrete.called_at = self._traces.made
         _last.append(concrete.mark)
         return result
 
@@ -251,6 +253,7 @@ class StaticFunction(AsFunction):
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
         """The trace that serves the arguments, made if there is none."""
+        self._traces.stopped = {}
         while True:
             try:
                 return self._find(arguments)
@@ -290,7 +293,7 @@ class StaticFunction(AsFunction):
         group = [c for c in self._traces.order if id(c) in known]  # as they were made: the last one says what has changed since
         reason = self._why(arguments, tensors, group)
         specs = None if self.input_spec is None else specs_of(self.signature, self.input_spec, arguments)
-        names = [n for n, k in zip(self.parameters.called(arguments.names()), arguments.key.leaves, strict=True)
+        names = [input_name(n) for n, k in zip(self.parameters.called(arguments.names()), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
@@ -348,6 +351,7 @@ class StaticFunction(AsFunction):
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
                 trace.tracer.is_piece = self.splits is not None
+                trace.tracer.stops.seen = self._traces.stopped
                 try:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:
@@ -453,6 +457,7 @@ class StaticFunction(AsFunction):
             fits = [tuple(s) for s in concrete.shapes] == [tuple(s) for s in sizes.shapes] and concrete.names == list(names)
             if fits and not concrete.numbers and _changed(concrete) is None:
                 return concrete
+        traces.stopped = {}
         concrete = self._run_trace(arguments, sizes, names)
         if not traces.order:
             return self._keep(concrete, key, reason)

@@ -6,9 +6,10 @@ import functools
 import types
 import weakref
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
-from dy2st_runtime import forks
+from dy2st_runtime import config, forks
 
 from ..convert.activations import Kind
 from ..errors import Location
@@ -17,6 +18,8 @@ from .concrete import ConcreteProgram
 from .numbers import Numbers
 from .reasons import Counter
 from .signature import Key, Parameters
+
+_CALLED_AT = attrgetter("called_at")
 
 
 class Traces:
@@ -44,6 +47,7 @@ class Traces:
         self.causes = Counter()
         self.makers = 0  # how many of them have made parameters, buffers or optimizers
         self.warned_of_sizes = self.judged = False
+        self.stopped: dict[tuple[int, int], int] = {}  # where the traces of the present call have called a debugger
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
         self.parameters: Parameters | None = None
@@ -58,13 +62,19 @@ class Traces:
             gone = functools.partial(_forget, weakref.ref(self), key)
             self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
         self.by_key.setdefault(key, []).append(concrete)
-        self.order = [*self.order, concrete]
         self.made += 1
+        concrete.called_at = self.made
+        while len(self.order) >= config.TRACES.get():
+            # each value of a Python argument has one, and there may be as many as steps of the training
+            self.drop(min(self.order, key=_CALLED_AT))
+        self.order = [*self.order, concrete]
 
     def drop(self, concrete: ConcreteProgram) -> None:
         """A trace serves no calls any more."""
-        self.by_key = {k: [c for c in group if c is not concrete] for k, group in self.by_key.items()}
+        self.by_key = {k: left for k, group in self.by_key.items() if (left := [c for c in group if c is not concrete])}
         self.order = [c for c in self.order if c is not concrete]
+        for key in self._arguments.keys() - self.by_key.keys():
+            del self._arguments[key]
 
     def prefer(self, key: Key, concrete: ConcreteProgram, other: ConcreteProgram) -> None:
         """Calls look at a trace before another one, for which the outside is another now: after `eval()` it is so at each call, and

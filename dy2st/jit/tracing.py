@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -45,7 +44,7 @@ from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
 from .guards import Guard, Guards, Look, SameAs, guards_of, guards_of_readings, same
-from .recipes import Constant, Found, Recipe, Twin, handed_on, located
+from .recipes import Constant, Found, Recipe, Twin, handed_on, is_whole, located
 from .results import DECIDE, Results, require_no_iterator
 from .signature import Key, TensorKey
 from .static_call import has_attribute, hidden, known_twice
@@ -109,8 +108,7 @@ class Trace:
                 made.append(made[key.alias])
                 continue
             n = len(self.inputs)
-            name = re.sub(r"\W+", "_", names[n]).strip("_") or "x"
-            name = self.program.fresh_name(name) if self.program.has_name(name) else name
+            name = self.program.fresh_name(names[n]) if self.program.has_name(names[n]) else names[n]
             v = block.create_var(name, key.dtype, shapes[n], is_data=True)
             v.stop_gradient = key.stop_gradient
             self.inputs.append(v)
@@ -403,8 +401,19 @@ class Trace:
             r = entries.get(key)
             return key[1] in assigned and (r is None or (isinstance(r, Constant) and same(r.value, place.now())))
 
+        told = tracer.overwritten.names(reach.functions.values())
+
+        fetches = list(self._results.fetches)
+
+        def may_lack(position: int) -> bool:
+            return fetches[position] in tracer.absent
+
+        def overwritten(key: tuple) -> bool:
+            return key in entries and not reach.sweeps and is_whole(entries[key], may_lack) and told(key)
+
         lost = {key for key, r in entries.items() if isinstance(r, Constant) and isinstance(r.value, Undefined)}
-        guards = list(guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged, tracer.named))
+        places_of_captured = {id(c.tensor): c.place for c in captured}
+        guards = list(guards_of(reach, places_of_captured, kept, found, merged, lost, unchanged, tracer.named, overwritten))
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         self._compares = bool(tracer.compared) or reach.lists
         if effects.writes_tensors or reach.lists:  # an optimizer may have a parameter that no layer has now, and has at the next call

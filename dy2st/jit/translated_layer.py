@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import forks
-from dy2st_runtime.formats import InferenceModel, load_inference_model
-from dy2st_runtime.formats.inference_model import methods_beside
+from dy2st_runtime.formats import InferenceModel, program_from_bytes, program_to_bytes
+from dy2st_runtime.formats.inference_model import load_inference_models
 from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
 from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops.check import UNKNOWN
 
 from ..convert.raising import raise_where
 from ..convert.tracer import current_tracer, need_tracer
-from ..errors import FeedError, GradientError, ModeError, StagedValueError
+from ..errors import FeedError, InputGradientError, ModeError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.location import user_location, warn
@@ -74,6 +74,9 @@ class LoadedFunction:
     def __deepcopy__(self, memo: dict[int, Any]) -> LoadedFunction:
         return LoadedFunction(self.name, clone_program(self.program), self.feeds, self.fetches, copy.deepcopy(self._tensors, memo))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (self.name, program_to_bytes(self.program, self.feeds, self.fetches), self._tensors)
+
     def __call__(self, *inputs: Any) -> Any:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
@@ -84,16 +87,17 @@ class LoadedFunction:
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:
-        """GradientError for an input that wants a gradient where the file does not say through which values it flows."""
+        """InputGradientError for an input that wants a gradient, if only in some runs, where the file does not say through which values it
+        flows."""
         for t, v in zip(inputs, self._concrete.inputs, strict=False):
             if (
                 isinstance(t, Tensor)
                 and dispatch.is_grad_enabled()
-                and not t.stop_gradient
                 and v.stop_gradient
+                and not t._stops  # in a branch or a loop only the run may know, so nobody asks for `stop_gradient`
                 and v.dtype.startswith("float")
             ):
-                raise GradientError(
+                raise InputGradientError(
                     f"input {v.name!r} of {self.name} wants a gradient, but the model was saved without gradients of its inputs",
                     location=user_location(2),
                     hint="save it with InputSpec(..., stop_gradient=False), or pass x.detach()",
@@ -132,6 +136,12 @@ class LoadedFunction:
         return results[0] if len(results) == 1 else results
 
 
+def _from_bytes(name: str, data: bytes, tensors: Mapping[str, Tensor]) -> LoadedFunction:
+    """What a pickle of a `LoadedFunction` calls; the bytes are read and checked as those of a model file."""
+    loaded = program_from_bytes(data)
+    return LoadedFunction(name, loaded.program, loaded.feed_names, loaded.fetch_names, tensors)
+
+
 def _each_its_own(inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Inputs of which none is another one: a copy for a tensor that was there before, through which gradients flow."""
     given: set[int] = set()
@@ -160,6 +170,7 @@ def _require_type(t: Tensor, v: Variable) -> None:
 
 class TranslatedLayer(Layer):
     """A loaded model: its parameters can be trained on, its forward is the saved program, and so are the other methods that were saved.
+    A pickle of it holds the programs and the parameters themselves, not the path.
 
     Args:
         models: by the names of methods; parameters of one name are one tensor.
@@ -231,19 +242,20 @@ def load(path: str | os.PathLike[str], **configs: Any) -> TranslatedLayer:
     `path.METHOD.pdmodel`.
 
     Args:
-        path: path without suffix, or a folder.
+        path: path without suffix, as given to `save`; or the `.pdmodel` file, or a folder.
 
     Raises:
+        FileNotFoundError: there is no such model.
         FormatError: the files are damaged or no model.
     """
-    models = {"forward": load_inference_model(path)}
+    found, _ = load_inference_models(path)
+    models = {"forward": found.pop("")}
     params = dict(models["forward"].params)
-    for method, file in methods_beside(path).items():
-        model = load_inference_model(file)
+    for method, model in found.items():
         other = [name for name, value in model.params.items() if name in params and not np.array_equal(params[name], value, equal_nan=True)]
         reason = f"another value of {other[0]!r}" if other else "a name that layers have" if hasattr(TranslatedLayer, method) else None
         if reason is not None:
-            warn(f"jit.load: {file} has {reason}, so it is no method of the model {os.fspath(path)} and is left out")
+            warn(f"jit.load: {os.fspath(path)}.{method} has {reason}, so it is no method of the model {os.fspath(path)} and is left out")
             continue
         params.update(model.params)
         models[method] = model

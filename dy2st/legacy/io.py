@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.formats.replacing import replacing
+from dy2st_runtime.formats.settled import Files, settled
 
 from ..errors import ScopeError
 from ..framework import io
@@ -97,7 +99,7 @@ def _save(dirname: str, values: dict[str, np.ndarray], filename: str | None) -> 
     os.makedirs(dirname, exist_ok=True)
     names = sorted(values) if filename is None else [filename]
     paths = [paddle_params.inside(dirname, name) for name in names]
-    with paddle_params.replacing(*paths) as files:
+    with replacing(*paths, root=dirname) as files:
         if filename is not None:
             paddle_params.write_params(files[0], values)
             return
@@ -109,12 +111,15 @@ def _load(dirname: str, program: Program, filename: str | None, mode: str) -> No
     from dy2st_runtime.formats import paddle_params
 
     names = [v.name for v in program.list_vars() if v.persistable and (mode == "all" or v.is_parameter)]
-    if filename is not None:
-        values = paddle_params.read_params(paddle_params.inside(dirname, filename), names)
-    else:
+    of_file = {filename: names} if filename is not None else {name: [name] for name in names}
+
+    def read(files: Files) -> dict[str, np.ndarray]:
         values = {}
-        for name in names:
-            values.update(paddle_params.read_params(paddle_params.inside(dirname, name), [name]))
+        for file, held in of_file.items():
+            values.update(paddle_params.read_params(paddle_params.inside(dirname, file), held, at=files.at))
+        return values
+
+    values = settled(dirname, read)
     if not names:
         raise ScopeError("the program has no variables to load")
     program.set_state_dict(values)

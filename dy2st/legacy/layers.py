@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import nn
+from ..framework.dtype import default_dtype
 from ..nn import functional as F
 from ..nn.functional.by_name import activate
 from ..static.nn import pool2d
@@ -30,8 +31,9 @@ class Conv2D(nn.Conv2D):
     def __init__(self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
                  use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(num_channels, num_filters, filter_size, stride, padding, dilation, groups or 1,
-                         weight_attr=param_attr, bias_attr=bias_attr)  # fmt: skip
+        with default_dtype(dtype):
+            super().__init__(num_channels, num_filters, filter_size, stride, padding, dilation, groups or 1,
+                             weight_attr=param_attr, bias_attr=bias_attr)  # fmt: skip
         self._act = act
 
     def forward(self, input: Any) -> Tensor:
@@ -63,7 +65,8 @@ class Linear(nn.Linear):
 
     def __init__(self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None,
                  act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(input_dim, output_dim, param_attr, bias_attr)
+        with default_dtype(dtype):
+            super().__init__(input_dim, output_dim, param_attr, bias_attr)
         self._act = act
 
     def forward(self, input: Any) -> Tensor:
@@ -107,7 +110,8 @@ class Embedding(nn.Embedding):
 
     def __init__(self, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
                  padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(size[0], size[1], padding_idx, is_sparse, param_attr)
+        with default_dtype(dtype):
+            super().__init__(size[0], size[1], padding_idx, is_sparse, param_attr)
 
 
 class Dropout(nn.Layer):

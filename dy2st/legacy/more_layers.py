@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import nn
 from ..errors import AttributeValueError
+from ..framework.dtype import default_dtype
 from ..nn import functional as F
 from ..nn.functional.by_name import activate
 from ..tensor import Tensor, linalg, manipulation
@@ -26,7 +27,8 @@ class Conv2DTranspose(nn.Conv2DTranspose):
     def __init__(self, num_channels: int, num_filters: int, filter_size: Any, output_size: Any = None, padding: Any = 0,
                  stride: Any = 1, dilation: Any = 1, groups: int | None = None, param_attr: Any = None,
                  bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(num_channels, num_filters, filter_size, stride, padding, 0, dilation, groups or 1, param_attr, bias_attr)
+        with default_dtype(dtype):
+            super().__init__(num_channels, num_filters, filter_size, stride, padding, 0, dilation, groups or 1, param_attr, bias_attr)
         self._size, self._act = output_size, act
 
     def forward(self, input: Any) -> Tensor:  # type: ignore[override]
@@ -39,8 +41,9 @@ class Conv3D(nn.Conv3D):
     def __init__(self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
                  use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(num_channels, num_filters, filter_size, stride, padding, dilation, groups or 1,
-                         weight_attr=param_attr, bias_attr=bias_attr)  # fmt: skip
+        with default_dtype(dtype):
+            super().__init__(num_channels, num_filters, filter_size, stride, padding, dilation, groups or 1,
+                             weight_attr=param_attr, bias_attr=bias_attr)  # fmt: skip
         self._act = act
 
     def forward(self, input: Any) -> Tensor:
@@ -53,7 +56,8 @@ class Conv3DTranspose(nn.Conv3DTranspose):
     def __init__(self, num_channels: int, num_filters: int, filter_size: Any, padding: Any = 0, stride: Any = 1,
                  dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
                  use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(num_channels, num_filters, filter_size, stride, padding, 0, dilation, groups or 1, param_attr, bias_attr)
+        with default_dtype(dtype):
+            super().__init__(num_channels, num_filters, filter_size, stride, padding, 0, dilation, groups or 1, param_attr, bias_attr)
         self._act = act
 
     def forward(self, input: Any) -> Tensor:  # type: ignore[override]
@@ -65,7 +69,8 @@ class InstanceNorm(nn.InstanceNorm2D):
 
     def __init__(self, num_channels: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
                  dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(num_channels, epsilon, weight_attr=param_attr, bias_attr=bias_attr)
+        with default_dtype(dtype):
+            super().__init__(num_channels, epsilon, weight_attr=param_attr, bias_attr=bias_attr)
 
 
 class GRUUnit(nn.Layer):

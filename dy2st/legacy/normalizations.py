@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import nn
 from ..errors import AttributeValueError
+from ..framework.dtype import default_dtype
 from ..nn import functional as F
 from ..nn.functional.by_name import activate
 from ..nn.initializer import Constant
@@ -27,7 +28,8 @@ class LayerNorm(nn.LayerNorm):
 
     def __init__(self, normalized_shape: Any, scale: bool = True, shift: bool = True, epsilon: float = 1e-5,
                  param_attr: Any = None, bias_attr: Any = None, act: str | None = None, dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(normalized_shape, epsilon, param_attr if scale else False, bias_attr if shift else False)
+        with default_dtype(dtype):
+            super().__init__(normalized_shape, epsilon, param_attr if scale else False, bias_attr if shift else False)
         self._act = act
 
     def forward(self, input: Any) -> Tensor:
@@ -46,7 +48,8 @@ class GroupNorm(nn.GroupNorm):
 
     def __init__(self, channels: int, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
                  act: str | None = None, data_layout: str = "NCHW", dtype: Any = "float32") -> None:  # fmt: skip
-        super().__init__(groups, channels, epsilon, param_attr, bias_attr, data_layout)
+        with default_dtype(dtype):
+            super().__init__(groups, channels, epsilon, param_attr, bias_attr, data_layout)
         self._act = act
 
     def forward(self, input: Any) -> Tensor:

@@ -34,7 +34,7 @@ class Linear(Layer):
 
     def __init__(self, in_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
@@ -51,7 +51,7 @@ class Bilinear(Layer):
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, weight_attr: Any = None,
                  bias_attr: Any = None, name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
@@ -74,7 +74,7 @@ class Embedding(Layer):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, sparse: bool = False,
                  weight_attr: Any = None, name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AttributeValueError(f"Embedding: padding_idx {padding_idx} is out of range for {num_embeddings} rows")

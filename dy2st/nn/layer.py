@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import unique_name
 from ..errors import DTypeError, StagedValueError
-from ..framework.dtype import convert_dtype
+from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.location import user_location
@@ -43,8 +43,8 @@ class Layer:
     """Base of all layers and models. Subclasses make their parameters and sublayers in `__init__` and compute in `forward`.
 
     Args:
-        name_scope: the stem of the layer's name; default: the class name in snake case.
-        dtype: of the parameters that it makes.
+        name_scope: the stem of the layer's name, as it is; default: the class name in snake case.
+        dtype: of the parameters that it makes; default: the default dtype (`set_default_dtype`).
 
     Attributes:
         training: whether the layer is in training mode (`train`, `eval`).
@@ -62,14 +62,14 @@ class Layer:
 
     training: bool
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = "float32"):
-        stem = snake_case(name_scope if name_scope is not None else type(self).__name__)
+    def __init__(self, name_scope: str | None = None, dtype: Any = None):
+        stem = name_scope if name_scope is not None else snake_case(type(self).__name__)
         set_plain = object.__setattr__
         for store in _STORES:
             set_plain(self, store, OrderedDict())
         set_plain(self, "training", True)
         set_plain(self, "_full_name", unique_name.generate(stem))
-        set_plain(self, "_dtype", convert_dtype(dtype))
+        set_plain(self, "_dtype", get_default_dtype() if dtype is None else convert_dtype(dtype))
         set_plain(self, "_non_persistable_buffer_names_set", set())
         set_plain(self, "_forward_pre_hooks", OrderedDict())
         set_plain(self, "_forward_post_hooks", OrderedDict())

@@ -8,6 +8,7 @@ from typing import Any
 from dy2st_runtime import dims
 
 from ..errors import ShapeError
+from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor
 from . import functional as F
 from .functional.by_name import activate
@@ -22,13 +23,15 @@ class _BatchNorm(Layer):
     def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", use_global_stats: bool | None = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        # the statistics of float16 images would be too coarse
+        super().__init__(dtype="float32" if get_default_dtype() == "float16" else None)
         self.num_features, self.momentum, self.epsilon = num_features, momentum, epsilon
         self.data_format, self.use_global_stats = data_format, use_global_stats
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self.register_buffer("_mean", make_buffer([num_features], 0.0, self._dtype, f"{self._full_name}.w_1"))
-        self.register_buffer("_variance", make_buffer([num_features], 1.0, self._dtype, f"{self._full_name}.w_2"))
+        mean, variance = (f"{self._full_name}.w_1", f"{self._full_name}.w_2") if name is None else (f"{name}_mean", f"{name}_variance")
+        self.register_buffer("_mean", make_buffer([num_features], 0.0, self._dtype, mean))
+        self.register_buffer("_variance", make_buffer([num_features], 1.0, self._dtype, variance))
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self.ranks:
@@ -49,6 +52,7 @@ class BatchNorm1D(_BatchNorm):
         epsilon: added to the variance.
         weight_attr, bias_attr: see `ParamAttr`; False: ones and zeros.
         use_global_stats: True: the running statistics in training too.
+        name: the statistics are named `NAME_mean` and `NAME_variance`.
     """
 
     ranks = (2, 3)
@@ -121,7 +125,7 @@ class LayerNorm(Layer):
 
     def __init__(self, normalized_shape: Any, epsilon: float = 1e-05, weight_attr: Any = None, bias_attr: Any = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self.epsilon = epsilon
         count = [math.prod(self.normalized_shape)]  # in one row, as in PaddlePaddle's files
@@ -140,7 +144,7 @@ class GroupNorm(Layer):
 
     def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-05, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.num_groups, self.epsilon, self.data_format = num_groups, epsilon, data_format
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
@@ -152,7 +156,7 @@ class GroupNorm(Layer):
 class _InstanceNorm(Layer):
     def __init__(self, num_features: int, epsilon: float = 1e-05, momentum: float = 0.9, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+        super().__init__()
         self.epsilon = epsilon
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from dy2st_runtime import config
-from dy2st_runtime.executor import make_executable, runs_native
+from dy2st_runtime.executor import interprets, make_executable, runs_native
 from dy2st_runtime.ir import Block, Program
 from dy2st_runtime.ops.control import ABSENT
 
@@ -56,7 +55,7 @@ class CompiledSteps:
     def run(self, optimizer: Steps, params_grads: Pairs) -> bool:
         """Makes a step; False: it is to be made op by op, as no Program can do it. The ops say why, where it is an error."""
         # for the step of an eager script alone, compiling would take longer than it saves
-        if config.NO_JIT.get() or not runs_native():
+        if interprets() or not runs_native():
             return False
         gradients = {id(p): g for p, g in params_grads}
         if len(gradients) != len(params_grads) or not all(map(_fit, params_grads)):

@@ -3,12 +3,12 @@
 from dy2st_runtime.ir import Variable as Variable
 from dy2st_runtime.scope import Scope as Scope
 
+from ..tensor.creation import create_parameter as create_parameter
 from . import nn as nn
 from .executor import Executor as Executor
 from .gradient import append_backward as append_backward
 from .gradient import gradients as gradients
 from .input import create_global_var as create_global_var
-from .input import create_parameter as create_parameter
 from .input import data as data
 from .input_spec import InputSpec as InputSpec
 from .io import load_inference_model as load_inference_model

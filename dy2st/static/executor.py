@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from dy2st_runtime import config, forks, ir, signals
-from dy2st_runtime.executor import make_executable
+from dy2st_runtime import forks, ir, signals
+from dy2st_runtime.executor import interprets, make_executable
 from dy2st_runtime.feeds import check_feeds
 from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ir.visit import all_ops, reads
@@ -145,7 +145,7 @@ class Executor:
         return self._uses.get((program.id, program.version), lambda: _Uses(program))
 
     def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Any:
-        key = (program.id, program.version, tuple(feeds), tuple(fetches), config.NO_JIT.get())
+        key = (program.id, program.version, tuple(feeds), tuple(fetches), interprets())
         place = "cuda" if isinstance(self.place, CUDAPlace) else "cpu"
         return self._executables.get(key, lambda: make_executable(program, feeds, fetches, place=place))
 

@@ -1,16 +1,13 @@
-"""Variables of a program that are fed or kept: `data`, `create_parameter`, `create_global_var`."""
+"""Variables of a program that are fed or kept: `data`, `create_global_var`."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
 from ..errors import ModeError
 from ..framework.dtype import convert_dtype, get_default_dtype
-from ..nn.param_attr import ParamAttr
-from ..nn.parameter import make_parameter
 from ..tensor import Tensor, creation
 from ..tensor.location import user_location
 from .input_spec import sizes
@@ -53,25 +50,6 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
         raise ModeError(f"the program already has a variable {name!r}: {v.type}", location=user_location(),
                         hint="give it another name, or build in a new Program")  # fmt: skip
     return Tensor.wrap(v)
-
-
-def create_parameter(shape: Sequence[int], dtype: Any = None, name: str | None = None, attr: Any = None,
-                     is_bias: bool = False, default_initializer: Any = None) -> Any:  # fmt: skip
-    """A parameter of the default main program; the startup program computes its initial value.
-
-    Args:
-        shape: list of ints.
-        dtype: default: the default dtype.
-        name: default: a unique one.
-        attr: a `ParamAttr`, a name, an initializer; False: no parameter (None).
-        is_bias: whether it starts from zeros by default.
-        default_initializer: used if `attr` names none.
-    """
-    attr = ParamAttr.of(attr)
-    if attr is not None and attr.name is None and name is not None:
-        attr = copy.copy(attr)
-        attr.name = name
-    return make_parameter(shape, False if attr is None else attr, dtype, is_bias, default_initializer)
 
 
 def create_global_var(shape: Sequence[int], value: float, dtype: Any, persistable: bool = False,

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import FeedError, ShapeError
 from ..framework.dtype import convert_dtype
 from ..tensor import Tensor
+from ..tensor.random import STATE_NAME
 
 
 def sizes(shape: Any, what: str) -> list[int]:
@@ -31,7 +32,11 @@ class InputSpec:
     Args:
         shape: ints and Nones.
         dtype: default float32.
-        name: of the input in the Program; default: the name of the argument.
+        name: of the input in the Program, as it is; default: the name of the argument, with `_` for what no name has.
+
+    Raises:
+        ShapeError: the shape has something else in it.
+        FeedError: the name is that of the random generator's state.
 
     >>> InputSpec([None, 784], "float32", "image")
     InputSpec(shape=[None, 784], dtype=float32, name=image)
@@ -39,6 +44,8 @@ class InputSpec:
 
     def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None,
                  stop_gradient: bool = True) -> None:  # fmt: skip
+        if name == STATE_NAME:
+            raise FeedError(f"an input cannot be named {name!r}: this is the state of the random generator", hint="give it another name")
         self.shape = tuple(sizes(shape, "an InputSpec"))
         self.dtype, self.name, self.stop_gradient = convert_dtype(dtype), name, stop_gradient
 

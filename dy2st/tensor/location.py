@@ -117,7 +117,7 @@ def traceback_steps(tb: TracebackType | None) -> list[Step]:
     steps: list[Step] = []
     while tb is not None:
         step = _step(tb.tb_frame, tb.tb_lasti)
-        if step is not None and os.path.exists(tb.tb_frame.f_code.co_filename):
+        if step is not None and (is_generated(code := tb.tb_frame.f_code) or os.path.exists(code.co_filename)):
             steps.append(step)
         tb = tb.tb_next
     return steps
@@ -160,7 +160,7 @@ _DEBUGGERS = {"pdb", "bdb", "cmd", "reprlib", "pprint", "code"}
 def asked_by_debugger() -> bool:
     """Whether the first frame outside of dy2st belongs to a debugger: it wants to show what there is, and no program sees the answer."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_own(frame.f_code.co_filename):
+    while frame is not None and is_own_code(frame.f_code):
         frame = frame.f_back
     return by_debugger(frame)
 
@@ -175,6 +175,19 @@ def by_debugger(frame: FrameType | None) -> bool:
 def is_own(file: str) -> bool:
     """Whether a file is one of dy2st's."""
     return file.startswith(_OWN)
+
+
+def is_own_code(code: CodeType) -> bool:
+    """Whether code is dy2st's as it was written: what is converted of its layers does what the user's code does."""
+    return code.co_filename.startswith(_OWN) and not is_generated(code)
+
+
+def in_own_layer() -> bool:
+    """Whether the innermost converted code that is running is that of one of dy2st's own layers."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_generated(frame.f_code):
+        frame = frame.f_back
+    return frame is not None and is_own(frame.f_code.co_filename)
 
 
 def _library(file: str) -> bool:
@@ -218,8 +231,7 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
     found = place_of(code, instruction, line)
     if found is None:
         if is_own(code.co_filename) or _library(code.co_filename):
-            if not is_generated(code.co_filename):
-                _remember(_passed, id(code), code)
+            _remember(_passed, id(code), code)
             return None
         if _is_made(code):
             return None

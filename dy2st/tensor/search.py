@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import DTypeError
-from ..framework.dtype import convert_dtype, get_default_dtype
+from ..framework.dtype import convert_dtype
 from .arguments import axis_number, staged, truncated
 from .dispatch import ops
 from .manipulation import split
@@ -109,7 +109,7 @@ def index_sample(x: Any, index: Any) -> Tensor:
 
 
 def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
-    """1 at the place that x names on a new last axis of size `num_classes`, else 0, in the default dtype.
+    """1 at the place that x names on a new last axis of size `num_classes`, else 0, as float32.
 
     Raises:
         ShapeError: num_classes is less than 1.
@@ -120,4 +120,4 @@ def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
            [1., 0.]], dtype=float32)
     """
     slots = {"depth_tensor": truncated(num_classes)} if staged(num_classes) else {}
-    return ops.op("one_hot_v2", X=as_tensor(x), depth=-1 if slots else int(num_classes), dtype=get_default_dtype(), **slots)
+    return ops.op("one_hot_v2", X=as_tensor(x), depth=-1 if slots else int(num_classes), dtype="float32", **slots)

@@ -12,3 +12,4 @@ from dy2st.transpiler.errors import ConversionError as ConversionError
 from dy2st.transpiler.loader import is_generated as is_generated
 from dy2st.transpiler.loader import made_functions as made_functions
 from dy2st.transpiler.loader import made_variables as made_variables
+from dy2st.transpiler.visible import DEBUGGERS as DEBUGGERS

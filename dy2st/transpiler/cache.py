@@ -22,12 +22,12 @@ from dy2st_runtime.errors import Location
 if TYPE_CHECKING:
     from dy2st.transpiler.loader import Printed
 
-_MAGIC = b"dy2st-conversion-2\n"
+_MAGIC = b"dy2st-conversion-3\n"
 
 
-def symbol(code: types.CodeType, text: str) -> str:
-    """The name of the conversion of a function of this code, in a file with this text."""
-    digest = hashlib.sha256(_environment().encode())
+def symbol(code: types.CodeType, text: str, debugged: bool) -> str:
+    """The name of the conversion of a function of this code, in a file with this text, for a debugger or not."""
+    digest = hashlib.sha256(f"{_environment()} {debugged}".encode())
     for part in (code.co_filename, text, *_parts(code)):
         digest.update(f"{len(part)} ".encode())
         digest.update(part.encode("utf-8", "surrogatepass"))
@@ -41,10 +41,10 @@ def get(name: str) -> Printed | None:
         return None
     from dy2st.transpiler.loader import Printed
 
-    text, filename, depth, compiled, places, spans, made = marshal.loads(data)
+    text, filename, depth, compiled, places, spans, *others = marshal.loads(data)
     located = [Location(*place) for place in places]
     origins = [(line, col, end, end_col, located[n]) for line, col, end, end_col, n in spans]
-    return Printed(text, filename, depth, compiled, origins, made)
+    return Printed(text, filename, depth, compiled, origins, *others)
 
 
 def put(name: str, printed: Printed) -> None:
@@ -52,7 +52,8 @@ def put(name: str, printed: Printed) -> None:
     places = {id(span[4]): span[4] for span in printed.spans}  # nodes that come from one place share it
     numbers = {key: number for number, key in enumerate(places)}
     spans = [(line, col, end, end_col, numbers[id(place)]) for line, col, end, end_col, place in printed.spans]
-    entry = printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans, printed.made
+    entry = (printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans,
+             printed.made, printed.accessors, printed.debugged)  # fmt: skip
     _store().put(name, marshal.dumps(entry))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from dy2st_runtime import config, forks
 from dy2st_runtime.errors import Location
 from dy2st_runtime.garbage import no_search_for_garbage
 
-from dy2st.transpiler import cache, loader, nodes, origin, positions
+from dy2st.transpiler import cache, loader, nodes, origin, positions, visible
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.pipeline import PIPELINE
@@ -67,10 +68,10 @@ def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Conv
             f"{type(fn).__name__} {getattr(fn, '__name__', repr(fn))!r} is not a Python function",
             hint="convert the function or method that it calls",
         )
-    if loader.is_generated(fn.__code__.co_filename):
+    if loader.is_generated(fn.__code__):
         raise ConversionError(
             f"'{fn.__qualname__}' is converted already",
-            location=locate(fn.__code__.co_filename, fn.__code__.co_firstlineno),
+            location=place_of(fn.__code__, -1, fn.__code__.co_firstlineno),
             hint="convert the function that it comes from",
         )
     with _lock, no_search_for_garbage():
@@ -81,7 +82,8 @@ def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Conv
 def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded, dict[str, str]]:
     code = fn.__code__
     text = file_text(fn)
-    symbol = f"code {id(code)}" if text is None else cache.symbol(code, text)
+    debugged = visible.is_wanted(code)
+    symbol = f"code {id(code)} {debugged}" if text is None else cache.symbol(code, text, debugged)
     key = symbol, keep_stages
     # A dump that is asked for is printed, also for code that is known.
     if key in _cache and not config.DUMP.get():
@@ -101,7 +103,7 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
     manager = PassManager(tree, Context(tree, code.co_freevars), keep_stages=keep_stages)
     transformed = manager.run(PIPELINE)
     manager.release()
-    printed = loader.printed(transformed, source, code, tuple(manager.context.namer.made))
+    printed = loader.printed(transformed, source, code, tuple(manager.context.namer.made), debugged)
     loaded = loader.load(printed, code)
     if lasting and loader.keeps(printed.filename):
         cache.put(symbol, printed)
@@ -120,15 +122,12 @@ def first_yield(fn: types.FunctionType) -> Location | None:
     return origin.of(next(n for n in nodes.walk_scope(body) if isinstance(n, (gast.Yield, gast.YieldFrom))))
 
 
-def locate(where: types.FrameType | types.TracebackType | str, lineno: int | None = None) -> Location | None:
-    """The user's place for a frame (where it is now), a traceback entry, or a line of a generated file.
+def locate(where: types.FrameType | types.TracebackType) -> Location | None:
+    """The user's place for a frame (where it is now), or a traceback entry.
 
     Returns:
         None if it is not generated code.
     """
-    if isinstance(where, str):
-        found = loader.map_of(where)
-        return None if found is None or lineno is None else found.line(lineno)
     if isinstance(where, types.TracebackType):
         code, instruction, line = where.tb_frame.f_code, where.tb_lasti, where.tb_lineno
     else:
@@ -138,17 +137,20 @@ def locate(where: types.FrameType | types.TracebackType | str, lineno: int | Non
 
 def place_of(code: types.CodeType, instruction: int, line: int) -> Location | None:
     """The same for the instruction at this offset of a code object, which is on this line."""
-    found = loader.map_of(code.co_filename)
+    found = loader.map_of(code)
     if found is None:
         return None
     position = positions.position(code, instruction)
-    return found.line(line) if position is None else found.span(*position)
+    in_text = code.co_filename == found.filename
+    if position is None:
+        return found.line(line) if in_text else found.place(line)
+    if in_text or sys.version_info < (3, 11):  # where the positions are those of a twin, which is compiled from the text
+        return found.span(*position)
+    return found.place(position[0], position[1], position[3])
 
 
 def _side_by_side(code: str, filename: str) -> str:
-    source_map = loader.map_of(filename)
-    assert source_map is not None
-    known, rows = source_map.lines(), []
+    known, rows = loader.text_map(filename).lines, []
     shown: tuple[str, int] | None = None
     for number, line in enumerate(code.splitlines(), start=1):
         place = known.get(number)

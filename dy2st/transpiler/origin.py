@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -77,10 +78,22 @@ def _characters(text: str, offset: int) -> int:
     return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
 
 
+def position(place: Location) -> tuple[int, int, int]:
+    """Line, column and end column of a place as the parser has them, in bytes of UTF-8.
+
+    >>> position(Location("model.py", 3, 4, 5, text="é = x"))
+    (3, 5, 6)
+    """
+    text, col = place.text, place.col
+    end = col if place.end_col is None else place.end_col
+    return (place.line, col, end) if text.isascii() else (place.line, len(text[:col].encode()), len(text[:end].encode()))
+
+
 class SourceMap:
-    """From positions in generated text to the user's places.
+    """From positions to the user's places: from those in generated text, and from those in code that has the user's own.
 
     Args:
+        filename: the file of the text.
         spans: the nodes of the text that have an origin, outer ones first.
         made: the names in it that are not the user's.
 
@@ -88,26 +101,41 @@ class SourceMap:
         variables, functions: those of them that variables and functions have.
     """
 
-    def __init__(self, spans: Sequence[Span], made: Iterable[str]):
-        self.spans = spans
+    def __init__(self, filename: str, spans: Sequence[Span], made: Iterable[str]):
+        self.filename, self.spans = filename, spans
         self.variables = frozenset(n for n in made if n.rstrip("0123456789").endswith("_"))
         self.functions = frozenset(made) - self.variables
-        self._exact: dict[tuple[int, int, int, int], Location] = {}
-        self._lines: dict[int, Location] = {}
-        for line, col, end_line, end_col, origin in spans:
-            # Where two nodes have the same span (an Expr and its Call) the inner one is the one that Python's
-            # instructions belong to.
-            self._exact[line, col, end_line, end_col] = origin
-            self._lines.setdefault(line, origin)
-        self._known_lines = sorted(self._lines)
+
+    @functools.cached_property
+    def _exact(self) -> dict[tuple[int, int, int, int], Location]:
+        # Where two nodes have the same span (an Expr and its Call) the inner one is the one that Python's
+        # instructions belong to.
+        return {(line, col, end_line, end_col): origin for line, col, end_line, end_col, origin in self.spans}
+
+    @functools.cached_property
+    def lines(self) -> dict[int, Location]:
+        """Line of the text -> the place of the first node there."""
+        return {line: origin for line, _, _, _, origin in reversed(self.spans)}
+
+    @functools.cached_property
+    def _known_lines(self) -> list[int]:
+        return sorted(self.lines)
+
+    @functools.cached_property
+    def _places(self) -> dict[tuple[int, int, int], Location]:
+        return {position(origin): origin for *_, origin in self.spans}
+
+    @functools.cached_property
+    def _lines_of_user(self) -> dict[int, Location]:
+        return {origin.line: origin for *_, origin in reversed(self.spans)}
 
     def line(self, lineno: int) -> Location | None:
-        """The place of the first node on a line, or of the statement that the line belongs to."""
+        """The place of the first node on a line of the text, or of the statement that the line belongs to."""
         found = bisect.bisect_right(self._known_lines, lineno)
-        return self._lines[self._known_lines[found - 1]] if found else None
+        return self.lines[self._known_lines[found - 1]] if found else None
 
     def span(self, line: int, col: int, end_line: int, end_col: int) -> Location | None:
-        """The place of the node with these positions, else of the smallest node around them."""
+        """The place of the node with these positions in the text, else of the smallest node around them."""
         exact = self._exact.get((line, col, end_line, end_col))
         if exact is not None:
             return exact
@@ -119,6 +147,7 @@ class SourceMap:
                     best, size = origin, extent
         return best if best is not None else self.line(line)
 
-    def lines(self) -> dict[int, Location]:
-        """Generated line number -> the user's place."""
-        return dict(self._lines)
+    def place(self, line: int, col: int | None = None, end_col: int | None = None) -> Location | None:
+        """The place of the user's that has this position, else the first on the line."""
+        exact = None if col is None or end_col is None else self._places.get((line, col, end_col))
+        return exact or self._lines_of_user.get(line)

@@ -71,9 +71,8 @@ def position(code: types.CodeType, instruction: int) -> Span | None:
     return start, col, end, end_col
 
 
-def twin(text: str, filename: str, flags: int) -> tuple[types.CodeType, list[Span]]:
-    """The code of the text with numbers of nodes for lines, and the places of the nodes."""
-    tree = ast.parse(text, filename)
+def twin(tree: ast.Module, filename: str, flags: int) -> tuple[types.CodeType, list[Span]]:
+    """The code of a parsed text with numbers of nodes for lines, and the places of the nodes, which the tree loses."""
     spans: list[Span] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.excepthandler)):

@@ -1,7 +1,8 @@
 """From the tree to text, and the proof that the text means the tree.
 
 astor prints; where it does not know a node (`match`, `except*`) or its text does not parse back to an
-equal tree (some f-strings), the standard library prints.
+equal tree (some f-strings), the standard library prints. What the text was parsed to is what is compiled; its nodes get
+the positions of the user's nodes that they come from, so that debuggers, profilers and coverage find the user's lines.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.again import said_before
-from dy2st.transpiler.origin import Span
+from dy2st.transpiler.origin import Span, position
 from dy2st.transpiler.trees import to_ast
 
 with warnings.catch_warnings():
@@ -30,8 +33,42 @@ with warnings.catch_warnings():
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
-def print_tree(tree: gast.Module, header: str = "") -> tuple[str, list[Span]]:
-    """The text of a module, below a line of comment, and where in it the nodes stand that have an origin, outer ones first.
+@dataclass(frozen=True)
+class Text:
+    """A module as text, and what the text was parsed to.
+
+    Attributes:
+        spans: where in the text the nodes stand that have an origin, outer ones first.
+        tree: the syntax of the text, for the compiler: its nodes stand where the user's nodes do that they come from.
+        shifts: the functions in the text that hold nothing of the user's, by their names, each with the number of lines by which
+            its body is moved, so that it is as far below its `def`, which is at the user's statement, as it is in the text.
+    """
+
+    text: str
+    spans: list[Span]
+    tree: ast.Module
+    shifts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Match:
+    """What comparing two trees finds out.
+
+    Attributes:
+        places: what the line numbers of the first tree stand for.
+        spans: as `Text` has them.
+        nodes: the nodes of the second tree, each with the place of the innermost node around it that has one.
+        made: the functions that hold nothing of the user's, each with where its nodes begin and end in `nodes`.
+    """
+
+    places: list[Location | None]
+    spans: list[Span] = field(default_factory=list)
+    nodes: list[tuple[Any, Location]] = field(default_factory=list)
+    made: list[tuple[int, int]] = field(default_factory=list)
+
+
+def print_tree(tree: gast.Module, header: str = "") -> Text:
+    """The text of a module, below a line of comment.
 
     Raises:
         SyntaxError: the text is beyond the limits of the parser (100 levels of indentation).
@@ -48,10 +85,34 @@ def print_tree(tree: gast.Module, header: str = "") -> tuple[str, list[Span]]:
         except (AttributeError, SyntaxError, AssertionError, ValueError) as error:
             failure = error  # a node that this printer does not know: the next one does
             continue
-        spans: list[Span] = []
-        if _matches(plain, again, places, spans):
-            return text, spans
+        match = _Match(places)
+        if _matches(plain, again, match, None):
+            return Text(text, match.spans, again, _place(match))
     raise failure or AssertionError(f"no printer prints this tree:\n{ast.unparse(plain)}")
+
+
+def _place(match: _Match) -> dict[str, int]:
+    """Gives the nodes of the text the positions of the user's nodes; the functions that stay in the text, with the number of lines by
+    which they are moved.
+
+    These carry the variables of a statement in and out: a breakpoint at the statement must not stop there too.
+    """
+    shifts: dict[str, int] = {}
+    nodes = match.nodes
+    moved: set[int] = set()
+    for start, stop in match.made:
+        function, place = nodes[start]
+        shift = shifts[function.name] = place.line - function.lineno
+        for node, _ in nodes[start + 1 : stop]:
+            node.lineno += shift
+            node.end_lineno += shift
+        moved.update(range(start + 1, stop))
+    for i, (node, place) in enumerate(nodes):
+        if i not in moved:
+            fields = node.__dict__
+            line, fields["col_offset"], fields["end_col_offset"] = position(place)
+            fields["lineno"] = fields["end_lineno"] = line
+    return shifts
 
 
 def show(tree: gast.AST) -> str:
@@ -135,37 +196,47 @@ class _Readable(gast.NodeTransformer):
         return gast.For(node.target, until, node.body, node.orelse, None)
 
 
-def _matches(a: ast.AST, b: ast.AST, places: list[Location | None], spans: list[Span]) -> bool:
-    """Whether two trees are the same but for positions and contexts; notes where the nodes of the second stand that the places
-    of the first, by their line numbers, belong to."""
+def _matches(a: ast.AST, b: ast.AST, match: _Match, around: Location | None) -> bool:
+    """Whether two trees are the same but for positions and contexts.
+
+    Args:
+        around: the place of the innermost node around them that has one.
+    """
     kind = a.__class__
     if kind is not b.__class__:
         return False
     mine, others = a.__dict__, b.__dict__
-    end = others.get("end_col_offset")
+    end, start = others.get("end_col_offset"), len(match.nodes)
     if end is not None:  # names of exception handlers have no position of their own
-        place = places[mine.get("lineno") or 0]
+        place = match.places[mine.get("lineno") or 0]
         if place is not None:
-            spans.append((others["lineno"], others["col_offset"], others["end_lineno"], end, place))
+            match.spans.append((others["lineno"], others["col_offset"], others["end_lineno"], end, place))
+            around = place
+        if around is not None:
+            match.nodes.append((b, around))
     if kind is ast.Constant:
         return _same_constant(mine["value"], others["value"])
-    for field in _compared(kind):  # type: ignore[arg-type]
-        x, y = mine.get(field), others.get(field)
+    for name in _compared(kind):  # type: ignore[arg-type]
+        x, y = mine.get(name), others.get(name)
         if isinstance(x, ast.AST):
             if not x._fields:  # an operator
                 if x.__class__ is not y.__class__:
                     return False
-            elif y is None or not _matches(x, y, places, spans):
+            elif y is None or not _matches(x, y, match, around):
                 return False
         elif x.__class__ is list:
             if y.__class__ is not list or len(x) != len(y):
                 return False
             for one, other in zip(x, y, strict=True):
-                same = _matches(one, other, places, spans) if isinstance(one, ast.AST) else one == other
+                same = _matches(one, other, match, around) if isinstance(one, ast.AST) else one == other
                 if not same:
                     return False
         elif (x or y) and (x.__class__ is not y.__class__ or x != y):
             return False
+    if kind is ast.FunctionDef and around is not None and (mine.get("accessor") or all(p is around for _, p in match.nodes[start:])):
+        while match.made and match.made[-1][0] > start:
+            match.made.pop()  # one inside of it
+        match.made.append((start, len(match.nodes)))
     return True
 
 

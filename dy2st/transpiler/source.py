@@ -10,6 +10,7 @@ import ast
 import copy
 import importlib.machinery
 import linecache
+import os
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -172,11 +173,12 @@ def _lines(code: types.CodeType, module_globals: dict) -> list[str]:
 
 
 def _not_to_be_had(code: types.CodeType) -> ConversionError:
-    return ConversionError(
-        f"the source of '{code.co_name}' cannot be had",
-        location=Location(code.co_filename, code.co_firstlineno, function=code.co_name),
-        hint="define the function in a file or a notebook cell, not by exec or on the command line",
-    )
+    message = f"the source of '{code.co_name}' cannot be had"
+    hint = "define the function in a file or a notebook cell, not by exec or on the command line"
+    if not code.co_filename.startswith("<") and not os.path.exists(code.co_filename):
+        message += f" ({os.path.basename(code.co_filename)} is not there)"
+        hint = "where only .pyc files are, as in a packed application, save the model before it is packed, or pack the .py files too"
+    return ConversionError(message, location=Location(code.co_filename, code.co_firstlineno, function=code.co_name), hint=hint)
 
 
 _LEAVES = frozenset((str, int, type(None), ast.Name, ast.Constant, ast.Load, ast.Store))

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .custom import CustomOp as CustomOp
+    from .custom import custom_op as custom_op
+    from .executor.engines import get_engine as get_engine
+    from .executor.engines import set_engine as set_engine
     from .formats import InferenceModel as InferenceModel
     from .formats import load_inference_model as load_inference_model
     from .formats import save_inference_model as save_inference_model
@@ -20,6 +24,10 @@ _HOMES = {
     "save_inference_model": "formats",
     "Predictor": "predictor",
     "TensorInfo": "predictor",
+    "CustomOp": "custom",
+    "custom_op": "custom",
+    "get_engine": "executor.engines",
+    "set_engine": "executor.engines",
     "get_num_threads": "threads",
     "set_num_threads": "threads",
 }

@@ -15,6 +15,7 @@ import numpy as np
 from . import dims
 from .errors import Dy2stError, FeedError
 from .formats import InferenceModel, load_inference_model, program_to_text
+from .formats.opening import open_regular
 from .formats.replacing import replacing
 from .ir.program import Variable
 from .ir.visit import all_ops
@@ -42,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--feed", metavar="FILE.npz", help="arrays named as the inputs (default: zeros, open sizes are 1)")
     run.add_argument("--out", metavar="FILE.npz", help="where to store the results")
     run.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print the time of a run")
+    run.add_argument("--seed", type=int, metavar="N", help="where random numbers begin (default: others in each run of the command)")
     show = _command(commands, "show", "print the program", _show)
     show.add_argument("--proto", action="store_true", help="as PaddlePaddle's protobuf text")
     _command(commands, "info", "print inputs, outputs, parameters and ops", _print_info)
@@ -58,7 +60,7 @@ def _command(commands: argparse._SubParsersAction, name: str, text: str, functio
 
 
 def _run(model: InferenceModel, args: argparse.Namespace) -> None:
-    predictor = Predictor(model)
+    predictor = Predictor(model, seed=args.seed)
     block = model.program.global_block()
     feeds = _zeros([block.var(n) for n in model.feed_names]) if args.feed is None else _read(args.feed)
     results = predictor.run(feeds)
@@ -78,10 +80,12 @@ def _run(model: InferenceModel, args: argparse.Namespace) -> None:
 
 def _read(path: str) -> dict[str, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_regular(path) as opened, np.load(opened, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, AttributeError) as error:  # what NumPy raises for files of another kind
-        raise FeedError(f"{path} is no .npz file of arrays: {error}") from None
+    except (OSError, Dy2stError):
+        raise
+    except Exception as error:  # NumPy and zipfile raise whatever they stumble over
+        raise FeedError(f"{path} is no .npz file of arrays, or it is damaged: {error}") from None
 
 
 def _write(path: str, values: dict[str, object]) -> None:

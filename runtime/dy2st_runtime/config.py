@@ -71,6 +71,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _some(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError("expected a number, 1 or more")
+    return int(text)
+
+
+def _level(text: str) -> int:
+    if text not in ("0", "1"):
+        raise ValueError("expected 0 or 1")
+    return int(text)
+
+
 STAGES = (
     "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "comprehension_walrus",
     "walrus", "handler_names", "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation",
@@ -126,6 +138,13 @@ TRACE_LIMIT = Flag(
     _count,
     "how many operations a trace may have: beyond it is an error, as a loop that Python counts, and that is unrolled, seems to have no end",
 )
+TRACES = Flag(
+    "DY2ST_TRACES",
+    256,
+    _some,
+    "how many traces a static function, or a method of one object, keeps: with a new one beyond that, the one goes that has not been "
+    "called for the longest; a call that it would have served is traced again",
+)
 WINOGRAD = Flag(
     "DY2ST_WINOGRAD",
     True,
@@ -133,7 +152,24 @@ WINOGRAD = Flag(
     "compute convolutions of 3x3 with strides of 1 by Winograd's transforms where that pays; 0: by plain sums, in which only the pixels of "
     "its own window round a result. Read when a kernel is made",
 )
+ENGINES = ("llvm", "numba")
+
+
+def _engine(text: str) -> str:
+    if text not in ENGINES:
+        raise ValueError(f"expected {' or '.join(ENGINES)}")
+    return text
+
+
+ENGINE = Flag(
+    "DY2ST_ENGINE",
+    "llvm",
+    _engine,
+    "what compiles kernels for the CPU: llvm, our own compiler, or numba, which takes five times as long; the results are the same",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
+CHECK_NAN_INF = Flag("FLAGS_check_nan_inf", False, _bool, "look at what each op makes: a NaN or an infinity is an error (`set_flags`)")
+CHECK_NAN_INF_LEVEL = Flag("FLAGS_check_nan_inf_level", 0, _level, "0: that is an error; 1: it is a warning")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 
 

@@ -212,6 +212,12 @@ class RecursionLimitError(Dy2stError, RecursionError):
     code = "D2S017"
 
 
+class NonFiniteError(Dy2stError, FloatingPointError):
+    """An op makes a NaN or an infinity, and `FLAGS_check_nan_inf` asks for that."""
+
+    code = "D2S018"
+
+
 class CompileError(Dy2stError, RuntimeError):
     """A kernel could not be compiled: a bug in dy2st, with the generated source at hand."""
 

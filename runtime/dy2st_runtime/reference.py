@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import config
+from . import config, nonfinite
 from .errors import Location, RecursionLimitError, with_location
 from .ir.program import Block, Function, Operator, Program
 from .ir.visit import free_names
@@ -78,6 +78,8 @@ def run_op(op: Operator, env: dict[str, Any]) -> None:
         outs = record.run_reference(ins, attrs)
     except Exception as error:
         raise with_location(error, op.location) from error.__cause__
+    if nonfinite.watching and not op.blocks and op.function is None:  # the ops in these have been looked at
+        nonfinite.check(record, ins, outs, op.location)
     for slot, value in zip(record.output_slots, outs, strict=True):
         names = op.output(slot.name)
         for name, v in zip(names, value if slot.many else [value], strict=False):

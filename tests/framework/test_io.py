@@ -185,3 +185,48 @@ def is_plain(x):
 def test_protocols():
     with pytest.raises(ValueError, match="protocol"):
         paddle.save({}, io.BytesIO(), protocol=1)
+
+
+def nested(start, opcode, levels, end=b"."):
+    """Containers of which each holds the one before twice: a few bytes for 2**levels places."""
+    data = b"\x80\x04" + start + b"\x94"
+    for i in range(levels):
+        held = b"h" + bytes([i])
+        both = {"list": b"](%b%be", "tuple": b"%b%b\x86", "dict": b"}(K\x00%bK\x01%bu"}
+        data += both[opcode] % (held, held) + b"\x94"
+    return data + end
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "dict"])
+def test_containers_that_share_cost_what_they_are_long(kind):
+    for return_numpy in (True, False):
+        found = paddle.load(io.BytesIO(nested(b"]", kind, 60)), return_numpy=return_numpy)
+        for _ in range(60):
+            assert found[0] is found[1]
+            found = found[0]
+        assert found == []
+
+
+@pytest.mark.parametrize("use", [
+    b"}h<K\x00s.",  # d[key] = 0
+    b"}(h<K\x00u.",
+    b"(h<K\x00d.",
+    b"\x8f(h<\x90.",  # {key}
+    b"(h<\x91.",  # frozenset({key})
+    b"ccollections\nOrderedDict\n]h<K\x00\x86a\x85R.",
+])  # fmt: skip
+def test_a_key_is_no_tree_of_tuples(use):
+    """Python would hash each tuple as often as it is there."""
+    with pytest.raises(FormatError, match="a key that is a tree of tuples"):
+        paddle.load(io.BytesIO(nested(b")", "tuple", 60, use)))
+
+
+def test_a_container_that_holds_itself():
+    with pytest.raises(FormatError, match="holds itself"):
+        paddle.load(io.BytesIO(b"\x80\x04]\x94h\x00a."))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
+def test_a_device_is_no_file():
+    with pytest.raises(FormatError, match="no regular file"):
+        paddle.load("/dev/zero")

@@ -5,7 +5,7 @@ import pytest
 
 import dy2st as paddle
 from dy2st import jit
-from dy2st.errors import AttributeValueError, ModeError
+from dy2st.errors import AttributeValueError, ModeError, ShapeError
 from dy2st.io import (
     BatchSampler,
     DataLoader,
@@ -111,3 +111,33 @@ def test_a_loader_is_not_read_in_a_static_function():
     with pytest.raises(ModeError, match="would keep those of now") as caught:
         total()
     assert "for images, _ in loader" in str(caught.value)
+
+
+class Ragged(Dataset):
+    def __init__(self, make):
+        self.make = make
+
+    def __getitem__(self, i):
+        return self.make(i)
+
+    def __len__(self):
+        return 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda i: np.zeros(i + 1, "float32"), r"have the shapes \[1\], \[2\], \[3\]"),
+        (lambda i: paddle.zeros([2, i]), r"have the shapes \[2, 0\], \[2, 1\], \[2, 2\]"),
+        (lambda i: (np.zeros([2, i]), i), r"have the shapes \[2, 0\], \[2, 1\], \[2, 2\]"),
+        (lambda i: {"x": np.zeros(i)}, r"have the shapes \[0\], \[1\], \[2\]"),
+        (lambda i: {f"x{i // 2}": 1.0}, r"have the keys \['x0'\], \['x0'\], \['x1'\]"),
+        (lambda i: [1.0] * (i + 1), "have numbers of fields 1, 2, 3"),
+    ],
+)
+def test_samples_that_cannot_be_stacked(make, message):
+    with pytest.raises(ShapeError, match=message) as caught:
+        list(DataLoader(Ragged(make), batch_size=3))
+    assert "collate_fn" in caught.value.hint
+    assert len(list(DataLoader(Ragged(make), batch_size=1))) == 3
+    assert len(list(DataLoader(Ragged(make), batch_size=3, collate_fn=lambda batch: len(batch)))) == 1

@@ -35,12 +35,12 @@ from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
 from .tangles import CALLS as TANGLED
 from .tangles import tangle
-from .ways import CALLS, WAYS, Disagreement, Way, check
+from .ways import CALLS, COMPILED, WAYS, Disagreement, Way, check
 
 CHUNK = 25
 CHUNKS = 16  # of one process: what its programs leave ends with it, some 4 MB for each
 EAGER, LIMIT, REDUCING = 3, 60, 600  # seconds of the processor, for a program in eager mode and in all ways, and for making it small
-COMPILED, COMPILING = {"native", "cuda"}, 10  # ways that compile, where all programs are run so, and how many times as long these may take
+COMPILING = 10  # how many times as long the ways that compile may take, where all programs are run so
 MEMORY = 8 << 30
 
 

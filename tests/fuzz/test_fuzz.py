@@ -16,7 +16,7 @@ from tests.fuzz.generator import Generator, alternatives, pieces, program
 from tests.fuzz.reduce import candidates, reduced, regression_test, written
 from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check, compare, same
 
-INTERPRETED = [name for name in WAYS if name != "native"]
+ON_THE_CPU = [name for name in WAYS if name not in ("cuda", "numba")]
 
 
 @settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
@@ -111,8 +111,15 @@ def check_other(wanted, found, calls):
 @pytest.mark.parametrize("function", found_once.PROGRAMS, ids=lambda f: f.__name__)
 def test_found_once(function):
     for mode in (0, 2):
-        refusal, _ = check(function, [name for name in WAYS if name != "cuda"], mode)
+        refusal, _ = check(function, ON_THE_CPU, mode)
         assert refusal is None, refusal
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", found_once.PROGRAMS[::4], ids=lambda f: f.__name__)
+def test_engines_agree_on_programs(function):
+    refusal, _ = check(function, ["native", "numba"])
+    assert refusal is None, refusal
 
 
 @pytest.mark.parametrize("function", kept.TOLD, ids=lambda f: f.__name__)

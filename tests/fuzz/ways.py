@@ -395,8 +395,10 @@ WAYS: dict[str, tuple[Callable, Any, float]] = {
     "recomputed": (recomputed, lambda: executables(OptimizedExecutable), 1e-4),
     "saved": (jit.to_static, lambda: executables(SavedExecutable), 2e-5),
     "native": (jit.to_static, contextlib.nullcontext, 3e-4),
+    "numba": (jit.to_static, lambda: config.ENGINE.override("numba"), 3e-4),
     "cuda": (jit.to_static, on_cuda, 3e-4),
 }
+COMPILED = {"native", "numba", "cuda"}
 FORWARD = {"saved", "cuda"}  # programs of a training step are not saved, and do not run on CUDA
 
 

@@ -1,7 +1,9 @@
 """How many traces there are, why, and what arguments and results may be."""
 
 import collections
+import gc
 import warnings
+import weakref
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -112,6 +114,133 @@ def test_a_saved_program_has_no_such_inputs(tmp_path):
     jit.save(net, str(tmp_path / "net"))
     loaded = jit.load(str(tmp_path / "net"))
     np.testing.assert_array_equal(loaded(ones(2)).numpy(), np.float32([1.25, 1.25]))
+
+
+# ---- attributes that a call assigns before it reads them ----
+class Keeping(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.last = None
+
+
+class OnlyAssigned(Keeping):
+    def forward(self, x):
+        self.last = self.fc(x)
+        return x * 2
+
+
+class ReadBehind(Keeping):
+    def forward(self, x):
+        for _ in range(2):
+            x = x + 1
+        self.last = x * 3
+        self.parts = [self.last, {"x": x}]
+        return self.last * 2
+
+
+class ReadByAnother(Keeping):
+    def forward(self, x):
+        self.last = x * 3
+        return self.head()
+
+    def head(self):
+        return self.last + 1
+
+
+@pytest.mark.parametrize("cls", [OnlyAssigned, ReadBehind, ReadByAnother])
+def test_an_attribute_that_is_assigned_before_it_is_read_costs_no_trace(cls):
+    net, eager = jit.to_static(cls()), cls()
+    eager.set_state_dict(net.state_dict())
+    for size in (2, 2, 3, 4):
+        x = paddle.ones([size, 2]) * size
+        np.testing.assert_allclose(net(x).numpy(), eager(x).numpy(), rtol=1e-5)
+        np.testing.assert_allclose(net.last.numpy(), eager.last.numpy(), rtol=1e-5)
+    assert why(net.forward) == ["the first call"]
+
+
+class Conditional(Keeping):
+    def forward(self, x):
+        if x.sum() > 3:
+            self.last = x
+        return x * 1
+
+
+class BehindAnEarlyReturn(Keeping):
+    def forward(self, x):
+        if x.sum() < 3:
+            return x * 1
+        self.last = x * 2
+        return x * 3
+
+
+class ReadBefore(Keeping):
+    def forward(self, x):
+        y = x * 1 if self.last is None else x + self.last.sum()
+        self.last = x * 2
+        return y
+
+
+class ReadBeforeByAnother(Keeping):
+    def count(self):
+        return 0 if self.last is None else 1
+
+    def forward(self, x):
+        k = self.count()
+        self.last = x * 2
+        return x + k + self.count()
+
+
+class Asked(nn.Layer):
+    last = None
+
+    def forward(self, x):
+        k = 1 if hasattr(self, "seen") else 0
+        self.seen = self.last = x * 2
+        return x + k
+
+
+class CalledInALoop(Keeping):
+    def update(self, x):
+        self.last = x * 2
+        return x
+
+    def forward(self, x):
+        total = x.sum() * 0
+        for y in map(self.update, x[: (x.sum() - 4).astype("int64")]):
+            total = total + y.sum()
+        return total
+
+
+@pytest.mark.parametrize("cls", [Conditional, BehindAnEarlyReturn, ReadBefore, ReadBeforeByAnother, Asked, CalledInALoop])
+def test_an_attribute_whose_old_value_counts_is_looked_at(cls):
+    net, eager = jit.to_static(cls()), cls()
+    for value in (1.0, 2.0, 1.0, 1.25, 2.0):
+        x = paddle.full([2, 2], value)
+        np.testing.assert_allclose(net(x).numpy(), eager(x).numpy(), rtol=1e-5)
+        assert (net.last is None) == (eager.last is None)
+        if eager.last is not None:
+            np.testing.assert_allclose(net.last.numpy(), eager.last.numpy(), rtol=1e-5)
+
+
+# ---- how many there are ----
+def test_the_trace_that_was_not_called_for_the_longest_goes():
+    static = jit.to_static(lambda x, k: x * k)
+    with config.TRACES.override(3), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in (1, 2, 3, 1, 4):
+            assert float(static(ones(1), k)) == k
+        kept = [c.key.leaves[1].value for c in static.concrete_programs]
+        assert kept == [1, 3, 4]
+        for k in range(100):
+            assert float(static(ones(1), k)) == k
+        assert len(static.concrete_programs) == 3
+    gone = weakref.ref(static.concrete_programs[0])
+    with config.TRACES.override(3):
+        for k in (200, 201, 202):
+            static(ones(1), k)
+    gc.collect()
+    assert gone() is None
 
 
 # ---- warnings ----

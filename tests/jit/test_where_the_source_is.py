@@ -3,7 +3,9 @@
 import asyncio
 import doctest
 import functools
+import importlib
 import linecache
+import py_compile
 
 import pytest
 
@@ -112,3 +114,16 @@ def test_functions_that_suspend_are_no_static_ones():
         with pytest.raises(ConversionError, match=kind) as caught:
             jit.to_static(function)(to_tensor(1.0))
         assert caught.value.location.line == function.__code__.co_firstlineno + line
+
+
+def test_where_only_compiled_files_are(tmp_path, monkeypatch):
+    source = tmp_path / "packed_module.py"
+    source.write_text(ABSOLUTE)
+    py_compile.compile(str(source), str(tmp_path / "packed_module.pyc"))
+    source.unlink()
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("packed_module")
+    with pytest.raises(StagedValueError) as caught:
+        jit.to_static(module.absolute)(to_tensor(1.0))
+    assert "the source of 'absolute' cannot be had (packed_module.py is not there)" in caught.value.hint
+    assert "save the model before it is packed, or pack the .py files too" in caught.value.hint

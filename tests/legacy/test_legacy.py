@@ -1,5 +1,7 @@
 """What the 1.x names do differently: shapes of reductions, arguments of layers, modes, files."""
 
+import contextlib
+import os
 import warnings
 
 import numpy as np
@@ -184,6 +186,47 @@ def test_persistables(built, tmp_path, filename):
     assert (slot.get_tensor().numpy() == 0.5).all()
     fluid.io.save_params(built, str(tmp_path / "params"))
     fluid.io.load_params(built, str(tmp_path / "params"))
+
+
+@pytest.mark.parametrize("filename", [None, "all"])
+def test_persistables_are_old_or_new_whenever_the_process_is_killed(built, tmp_path, monkeypatch, filename):
+    class KilledError(BaseException):
+        """Stands for the end of the process."""
+
+    static_model()
+    built.run(fluid.default_startup_program())
+    slots = [fluid.global_scope().find_var(name) for name in ("fc_0.w_0", "fc_0.b_0")]
+
+    def all_of(value):
+        for slot in slots:
+            slot.get_tensor().set(np.full(slot.get_tensor().shape(), value, "float32"))
+
+    def killed_at(count):
+        calls = iter(range(count))
+        with monkeypatch.context() as patch:
+
+            def replace(source, target, real=os.replace):
+                if next(calls, None) is None:
+                    raise KilledError
+                real(source, target)
+
+            patch.setattr(os, "replace", replace)
+            with contextlib.suppress(KilledError):
+                fluid.io.save_persistables(built, folder, filename=filename)
+
+    seen = set()
+    for count in range(4):
+        folder = str(tmp_path / str(count))
+        all_of(1.0)
+        fluid.io.save_persistables(built, folder, filename=filename)
+        all_of(2.0)
+        killed_at(count)
+        all_of(0.0)
+        fluid.io.load_persistables(built, folder, filename=filename)
+        values = {float(x) for slot in slots for x in slot.get_tensor().numpy().reshape(-1)}
+        assert len(values) == 1
+        seen |= values
+    assert seen == {1.0, 2.0}
 
 
 def test_layers_data_adds_the_batch_dim(built):

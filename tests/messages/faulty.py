@@ -57,6 +57,11 @@ EAGER = [
     ("DivisionError", "«paddle.to_tensor(1) // paddle.to_tensor(0)»", "integer division by zero"),
     ("DTypeError", "«paddle.clip(x, 'a', 1)»", "min must be a number, got 'a'"),
     ("DTypeError", "«paddle.uniform([2], min='a')»", "min must be a number, got 'a'"),
+    ("NonFiniteError", "paddle.set_flags({'FLAGS_check_nan_inf': 1})\ntry:\n    y = «(x - 1).log()»\n"
+     "finally:\n    paddle.set_flags({'FLAGS_check_nan_inf': 0})",
+     "log makes 1 infinite of 6 values, in its output Out (float32[2, 3])", "hint: its inputs are X from 0 to 5"),
+    ("AttributeValueError", "«paddle.set_flags({'FLAGS_check_nan': 1})»", "no flag 'FLAGS_check_nan'", "hint: the flags are"),
+    ("AttributeValueError", "«paddle.set_flags({'FLAGS_check_nan_inf_level': 3})»", "cannot be 3", "hint: give it 0 or 1"),
     ("DTypeError", "«paddle.seed('a')»", "a seed must be integers, got 'a'"),
     ("AttributeValueError", "«F.interpolate(paddle.ones([1, 1, 2, 2]), size=[0, 0])»", "must be positive, got [0, 0]"),
     ("DTypeError", "«paddle.optimizer.Adam(learning_rate='fast', parameters=[])»", "got str"),

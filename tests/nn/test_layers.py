@@ -55,7 +55,8 @@ class TestRegistration:
             assert (a.full_name(), b.full_name()) == ("linear_0", "linear_1")
             assert (a.weight.name, a.bias.name) == ("linear_0.w_0", "linear_0.b_0")
             assert nn.Conv2D(1, 1, 1).full_name() == "conv2d_0"
-            assert nn.Layer("MyScope").full_name() == "my_scope_0"
+            assert nn.Layer("My Scope").full_name() == "My Scope_0"  # as given
+            assert type("MyNet", (nn.Layer,), {})().full_name() == "my_net_0"
 
     def test_a_shared_parameter_appears_once(self):
         net = nn.Layer()

@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-for folder in (".", "cuda", "executor", "ops", "passes"):
+for folder in (".", "cuda", "executor", "formats", "ops", "passes"):
     sys.path.insert(0, str(Path(__file__).parent / folder))

@@ -1,7 +1,12 @@
 """The Predictor: checks of feeds, threads, state; and the command line over it."""
 
+import copy
+import os
 import pathlib
+import pickle
+import random
 import re
+import shutil
 import threading
 
 import numpy as np
@@ -96,17 +101,38 @@ def test_threads(predictor):
     assert not wrong
 
 
-@pytest.mark.parametrize("native", [False, True])
-def test_state_that_a_model_updates_is_kept_between_runs(native):
+def counting():
+    """A model that adds to its input how often it ran."""
     m = Made()
     count = m.program.global_block().create_var("count", "float32", [1], persistable=True)
     y = m.b.elementwise_add(m.data("x", [1]), count)
     m.b.apply(registry.get("assign"), (m.b.scale(count, bias=1.0),), {}, {"Out": ["count"]})
-    params = {"count": np.zeros(1, "float32")}
+    return InferenceModel(m.program, ["x"], [y.name], {"count": np.zeros(1, "float32")})
+
+
+def runs_of(predictor, times):
+    return [float(predictor.run([np.float32([10])])[0][0]) for _ in range(times)]
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_state_that_a_model_updates_is_kept_between_runs(native):
+    model = counting()
     with config.NO_JIT.override(not native):
-        predictor = Predictor(InferenceModel(m.program, ["x"], [y.name], params))
-        assert [float(predictor.run([np.float32([10])])[0][0]) for _ in range(3)] == [10, 11, 12]
-    assert params["count"][0] == 0, "the model itself is not changed"
+        assert runs_of(Predictor(model), 3) == [10, 11, 12]
+    assert model.params["count"][0] == 0, "the model itself is not changed"
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_copies_go_on_from_the_state_on_their_own(copied, native):
+    model = counting()
+    with config.NO_JIT.override(not native):
+        predictor = Predictor(model)
+        runs_of(predictor, 2)
+        other = copied(predictor)
+        assert runs_of(predictor, 3) == [12, 13, 14]
+        assert runs_of(other, 2) == [12, 13]
+        assert other.model.params["count"][0] == 2
 
 
 # ---- command line ----
@@ -148,3 +174,33 @@ def test_errors_are_one_line_and_status_1(capsys, tmp_path):
         captured = capsys.readouterr()
         assert captured.err.startswith("error: ")
         assert "Traceback" not in captured.err
+
+
+def test_damaged_feeds_are_errors_of_one_line(capsys, tmp_path):
+    """Whatever NumPy and zipfile stumble over; a byte that nothing looks at may be another."""
+    np.savez(tmp_path / "good.npz", x=np.ones((2, 6), "float32"))
+    np.save(tmp_path / "array.npy", np.ones((2, 6), "float32"))
+    good, chance = (tmp_path / "good.npz").read_bytes(), random.Random(0)
+    damaged = [good[: len(good) // 2], (tmp_path / "array.npy").read_bytes()]
+    for at in (*range(0, 64, 3), *range(len(good) - 64, len(good), 3), *range(64, len(good) - 64, 29)):
+        damaged.append(good[:at] + bytes([good[at] ^ chance.randrange(1, 256)]) + good[at + 1 :])
+    failed = 0
+    for data in damaged:
+        (tmp_path / "bad.npz").write_bytes(data)
+        failed += main(["run", str(MLP), "--feed", str(tmp_path / "bad.npz")])
+        errors = capsys.readouterr().err
+        assert "Traceback" not in errors
+    assert failed > len(damaged) // 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("kind", ["pdmodel", "pdiparams", "npz"])
+def test_a_pipe_is_no_file(capsys, tmp_path, kind):
+    """Opening one would wait for somebody to write to it."""
+    for suffix in ("pdmodel", "pdiparams"):
+        shutil.copy(f"{MLP}.{suffix}", tmp_path / f"m.{suffix}")
+    np.savez(tmp_path / "m.npz", x=np.ones((2, 6), "float32"))
+    (tmp_path / f"m.{kind}").unlink()
+    os.mkfifo(tmp_path / f"m.{kind}")
+    assert main(["run", str(tmp_path / "m"), "--feed", str(tmp_path / "m.npz")]) == 1
+    assert "is no regular file" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def test_what_get_tensor_gives_does_not_change_with_the_next_run(exe):
 
 def test_a_failed_run_changes_nothing(exe):
     x = static.data("x", [None], "int64")
-    w = static.create_parameter([3], "float32", attr=nn.initializer.Constant(1.0), name="w")
+    w = static.create_parameter([3], "float32", attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(1.0)))
     loss = (w * 2.0).sum()
     optimizer.SGD(0.1).minimize(loss)
     bad = nn.functional.dropout(dy2st.gather(w, x), 0.5)
@@ -328,7 +328,7 @@ def test_gradients_of_data(exe):
 
 def test_state_dict(exe):
     static.create_global_var([2], 1.5, "float32", name="g")
-    static.create_parameter([1], "float32", name="w", attr=nn.initializer.Constant(2.0))
+    static.create_parameter([1], "float32", attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(2.0)))
     main = static.default_main_program()
     with pytest.raises(ScopeError, match="has no value"):
         main.state_dict()

@@ -88,7 +88,7 @@ def test_parse_random_ops(exe):
 def test_a_trained_loop_survives_the_wire(exe):
     """Gradients of a loop: its saved values become TensorArrays, which come back as loop variables."""
     x, n = static.data("x", [1]), static.data("n", [], "int64")
-    w = static.create_parameter([1], "float32", attr=nn.initializer.Constant(2.0), name="w")
+    w = static.create_parameter([1], "float32", attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(2.0)))
     _, y = static.nn.while_loop(
         lambda i, y: i < n, lambda i, y: [i + 1, dy2st.tanh(y * w)], [dy2st.zeros([], "int64"), x]
     )

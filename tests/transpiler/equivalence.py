@@ -39,6 +39,6 @@ def recursive_runtime():
 def convert_call(function, runtime):
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None)
-    if code is None or is_generated(code.co_filename) or "tests" not in code.co_filename:
+    if code is None or is_generated(code) or "tests" not in code.co_filename:
         return function
     return convert(function, runtime).fn

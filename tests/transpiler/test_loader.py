@@ -227,6 +227,19 @@ def test_unwritable_cache_folder(tmp_path):
         assert loader.folder() == loader.folder()
 
 
+def test_a_link_in_the_place_of_the_folder(tmp_path):
+    """What it leads to, which may be anything of the user's, is left alone."""
+    target = tmp_path / "photos"
+    target.mkdir()
+    target.chmod(0o755)
+    (tmp_path / "transformed").symlink_to(target)
+    with config.CACHE_DIR.override(str(tmp_path)):
+        conversion._cache.clear()
+        assert os.path.exists(convert(with_everything, PyRuntime()).filename)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o755
+    assert os.listdir(target) == []
+
+
 def test_user_without_a_home_folder(monkeypatch):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
@@ -240,12 +253,13 @@ def test_user_without_a_home_folder(monkeypatch):
 
 
 def test_full_disk(tmp_path, monkeypatch):
-    real = os.replace
+    real, full = os.replace, [True]
 
-    def replace(source, target):
-        if str(target).startswith(str(tmp_path)):
+    def replace(source, target, **at):
+        if full:  # the first one goes to the cache
+            full.clear()
             raise OSError(28, "No space left on device")
-        real(source, target)
+        real(source, target, **at)
 
     monkeypatch.setattr(os, "replace", replace)
     with config.CACHE_DIR.override(str(tmp_path)):

@@ -132,7 +132,7 @@ def test_printed_text_means_the_tree(text):
         tree = gast.parse(text)
     except SyntaxError:
         pytest.skip("not in this Python's grammar")
-    printed, _ = printer.print_tree(tree)
+    printed = printer.print_tree(tree).text
     assert dumped(printed) == dumped(text)
 
 
@@ -147,7 +147,7 @@ def dumped(text):
 def test_astor_prints_what_it_can(monkeypatch):
     used = []
     monkeypatch.setattr(printer, "_astor", lambda tree: used.append("astor") or "wrong = 1")
-    assert printer.print_tree(gast.parse("right = 1"))[0] == "right = 1\n"
+    assert printer.print_tree(gast.parse("right = 1")).text == "right = 1\n"
     assert used == ["astor"]
 
 

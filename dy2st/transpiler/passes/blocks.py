@@ -37,6 +37,7 @@ class Accessors:
         ]
         for definition in self.definitions:
             definition.plain = True  # reads and writes as they are meant: no pass finds anything in them
+            definition.accessor = True
         names = nodes.tuple_of([nodes.constant(t) for t in state.texts])
         self.arguments = [nodes.name(getter), nodes.name(setter), names]
 

@@ -69,4 +69,4 @@ class BreakStmt(Pass):
             return [node, *orelse]
         if not orelse:
             return [node]
-        return [node, *statements("if not flag: orelse", at=orelse[0], flag=flag, orelse=orelse)]
+        return [node, *statements("if not flag: orelse", at=node, flag=flag, orelse=orelse)]

@@ -89,8 +89,10 @@ class ExitLowering:
             rest = block[index + 1 :]
             if isinstance(statement, self.kind):
                 # What stands behind an exit never runs.
-                result += self.replace(statement)
-                return result if last else result + statements("flag = True", at=statement, flag=self.flag)
+                done = self.replace(statement)
+                if not last:
+                    done += statements("flag = True", at=statement, flag=self.flag)
+                return result + (done or statements("pass", at=statement))  # a breakpoint may be there
             if isinstance(statement, gast.If):
                 if always_leaves(statement.body):
                     statement.orelse, rest = statement.orelse + rest, []

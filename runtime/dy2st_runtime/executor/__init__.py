@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
+from .. import config, nonfinite
 from ..ir.program import Program
 
 State = dict[str, np.ndarray]
@@ -53,6 +53,11 @@ def identities_of(objects: Sequence[Any]) -> Any:
     return Identities(objects) if runs_native() and are_told() else PlainIdentities(objects)
 
 
+def interprets() -> bool:
+    """Whether Programs are run op by op, by the reference interpreter."""
+    return nonfinite.watching or config.NO_JIT.get()
+
+
 def make_executable(
     program: Program,
     feed_names: Sequence[str],
@@ -74,7 +79,7 @@ def make_executable(
         DeviceError: the place is not available.
     """
     # the targets are imported when they are asked for: LLVM takes a while, numba-cuda may not be installed
-    if config.NO_JIT.get():
+    if interprets():
         from .interpreted import InterpretedExecutable
 
         return InterpretedExecutable(program, feed_names, fetch_names, absent_feeds=absent_feeds)

@@ -80,24 +80,34 @@ def array_extend(out: int, array: int, other: int, rank: int, size: int) -> int:
 
 
 def array_take(out: int, array: int, index: int, rank: int, size: int) -> int:
+    """The entries at the places that a vector names. Each is read once, into the table of `out`: what is fed may change meanwhile."""
     array_create(out, rank, size)
     count, length, used = word(index, at.DIMS), word(array, at.LENGTH), 0
+    if room(out, 0, count, rank) != at.OK:
+        return at.NO_MEMORY
     wanted = word(index, at.DATA)
     for k in range(count):
         i = word(wanted + k * 8, 0)
-        if i < -length or i >= length:
+        if i < 0:
+            i += length
+        if i < 0 or i >= length:
             return at.FAILED
-        row = entry_row(array, i + length if i < 0 else i, rank)
+        row = entry_row(out, k, rank)
+        copy_bytes(row, entry_row(array, i, rank), (1 + rank) * 8)
         if word(row, 0) != ABSENT_ENTRY:
             used += tensor_bytes(row, 1, rank, size)
+    put_words(out, at.LENGTH, count)
     if room(out, used, count, rank) != at.OK:
         return at.NO_MEMORY
     used = 0
     for k in range(count):
-        i = word(wanted + k * 8, 0)
-        used += _copy_entry(out, k, used, array, i + length if i < 0 else i, rank, size)
+        row = entry_row(out, k, rank)
+        if word(row, 0) != ABSENT_ENTRY:
+            nbytes = tensor_bytes(row, 1, rank, size)
+            copy_bytes(word(out, at.DATA) + used, word(array, at.DATA) + word(row, 0), nbytes)
+            put_words(row, 0, used)
+            used += nbytes
     put_words(out, at.USED, used)
-    put_words(out, at.LENGTH, count)
     return at.OK
 
 

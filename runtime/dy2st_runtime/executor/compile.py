@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import hashlib
 import time
 from collections.abc import Callable, Sequence
@@ -19,11 +18,12 @@ import numpy as np
 from llvmlite import binding as llvm
 
 from .. import config, forks, signals, threads
-from .. import dtype as dt
 from ..codegen import layout
 from ..errors import CompileError
-from . import mathlib, native, routines, scalars
+from ..ops.custom import SPECIALIZATIONS
+from . import llvm_engine, machine, mathlib, namespace, native, routines, scalars
 from .cache import ObjectCache
+from .engines import ENGINES, Engine, current
 from .symbols import LINKING, provide
 from .worker import Worker, worthwhile
 
@@ -31,51 +31,22 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
 
 
-@functools.cache
-def namespace() -> dict[str, Any]:
-    """The names that generated CPU source may use."""
-    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **routines.callers()}
-    names.update({name: getattr(np, name) for name in ("float32", "float64", *dt.INTS)})
-    names.update(checked=native.checked, room=native.room, inf=np.inf, nan=np.nan)
-    return names
-
-
-def fingerprint() -> str:
-    """What a compiled object depends on besides its source: versions, CPU, flags."""
+def fingerprint(engine: Engine) -> str:
+    """What a compiled object depends on besides its source: versions, CPU, flags, and who compiles it."""
     features = ",".join(k for k, v in sorted(llvm.get_host_cpu_features().items()) if v)
     parts = (llvmlite.__version__, np.__version__, llvm.get_host_cpu_name(), features,
-             llvm.get_default_triple(), _library_hash())  # fmt: skip
+             llvm.get_default_triple(), _library_hash(), engine.name, engine.depends_on())  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, signals, threads, layout, routines, *routines.MODULES)
+    modules = (native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
-
-
-def _new_machine() -> llvm.TargetMachine:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    # static: position-independent objects share one global offset table in MCJIT, and all but the first would use a wrong one
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="static",
-        codemodel="jitdefault",
-        jit=True,
-    )
-
-
-@functools.cache
-def _machine() -> llvm.TargetMachine:
-    """The machine that emits objects. An engine needs one of its own, as it takes possession."""
-    return _new_machine()
 
 
 def llvm_lock() -> Any:
@@ -88,7 +59,7 @@ class Linker:
 
     def __init__(self) -> None:
         backing = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
-        self.engine = llvm.create_mcjit_compiler(backing, _new_machine())
+        self.engine = llvm.create_mcjit_compiler(backing, machine.new_machine())
 
     def link(self, objects: dict[str, bytes]) -> dict[str, int]:
         """Adds object files, each defining the symbol of its key; returns the addresses."""
@@ -120,27 +91,40 @@ class KernelCompiler:
         self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
         self._routines: dict[str, int] = {}
-        self._fingerprint = ""
+        self._fingerprints: dict[str, str] = {}
 
-    def symbol(self, source: str) -> str:
-        if not self._fingerprint:
-            self._fingerprint = fingerprint()
-        return "k_" + hashlib.sha256((self._fingerprint + source).encode()).hexdigest()[:32]
+    def symbol(self, source: str, engine: Engine | None = None) -> str:
+        """What the machine code of a source is called: another name for each compiler."""
+        engine = engine or current()
+        if engine.name not in self._fingerprints:
+            self._fingerprints[engine.name] = fingerprint(engine)
+        return "k_" + hashlib.sha256((self._fingerprints[engine.name] + source).encode()).hexdigest()[:32]
 
-    def addresses(self, sources: list[str], names: Sequence[str] = ()) -> list[int]:
-        """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named."""
+    def addresses(self, sources: list[str], names: Sequence[str] = (), engine: Engine | None = None) -> list[int]:
+        """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named.
+
+        Args:
+            engine: who compiles the kernels; None: whom the switch names. Routines are in the language of our own compiler.
+
+        Raises:
+            UncompiledKernel, UncompiledCustom: something does not compile.
+        """
+        engine = engine or current()
         with self._lock:
             if self._linker is None:
                 self._linker = Linker()
-            symbols = [self.symbol(source) for source in sources]
+            symbols = [self.symbol(source, engine) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
             called = routines.called(list(wanted.values()))
-            needed = {name: self.symbol(ROUTINE + name) for name in [*called, *names] if name not in self._routines}
+            custom = [name for name in called if name in SPECIALIZATIONS]
+            # what puts the results of custom kernels into buffers calls it
+            called = [*(["reserve"] if custom else []), *(name for name in called if name not in SPECIALIZATIONS)]
+            needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
             # routines take long: they come first, while a second process starts
             tasks = {**{symbol: ROUTINE + name for name, symbol in needed.items()}, **wanted}
             objects = {symbol: data for symbol in tasks if (data := self.cache.get(symbol)) is not None}
             self.loaded += len(objects.keys() & wanted.keys())
-            objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects]))
+            objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects], engine))
             with LINKING:
                 # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
                 # calls before it is linked itself
@@ -148,6 +132,12 @@ class KernelCompiler:
                     if name not in self._routines:
                         self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
                     provide(name, self._routines[name])
+                if custom:
+                    # Numba takes a second, and who has no custom ops does not need it
+                    from .custom_kernels import address
+
+                    for name in custom:
+                        provide(name, address(name))
                 if wanted:
                     self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
@@ -157,20 +147,20 @@ class KernelCompiler:
         (address,) = self.addresses([], ["serve"])
         return ENTRY(address)
 
-    def _compile(self, kernels: list[tuple[str, str]]) -> dict[str, bytes]:
+    def _compile(self, kernels: list[tuple[str, str]], engine: Engine) -> dict[str, bytes]:
         """Compiles sources, with a second process at the other end of the list where that pays."""
         start = time.perf_counter()
         objects: dict[str, bytes] = {}
         with contextlib.ExitStack() as stack:
             routine = sum(source.startswith(ROUTINE) for _, source in kernels)
-            if worthwhile(len(kernels) - routine, routine, self.cache):
+            if worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
-                stack.enter_context(Worker(self.cache.folder.parent, kernels[::-1]))
+                stack.enter_context(Worker(self.cache.folder.parent, kernels[::-1], engine))
             for symbol, source in kernels:
                 data = self.cache.get(symbol)
                 if data is None:
                     begun = time.perf_counter()
-                    data = compile_object(source, symbol)
+                    data = compile_object(source, symbol, engine)
                     self.took[symbol] = time.perf_counter() - begun
                     self.cache.put(symbol, data)
                 else:
@@ -181,11 +171,13 @@ class KernelCompiler:
         return objects
 
 
+OWN = ENGINES["llvm"]
+"""Who compiles routines: their instructions write out what no other compiler has."""
 ROUTINE = "routine "
 """Before the name of a routine, what stands for its source."""
 
 
-def compile_object(source: str, symbol: str) -> bytes:
+def compile_object(source: str, symbol: str, engine: Engine) -> bytes:
     """An object file that defines `symbol` as the function `kernel` of the source, or as a routine.
 
     Raises:
@@ -194,11 +186,7 @@ def compile_object(source: str, symbol: str) -> bytes:
     if source.startswith(ROUTINE):
         return compile_routine(source.removeprefix(ROUTINE), symbol)
     try:
-        definition = scalars.Definition.of_text(source, f"<dy2st {symbol}>", namespace())
-        module = scalars.module_of(definition, symbol)
-        # what is done with a part of a convolution are loops of few vectors each, which would never reach an iteration of several
-        interleaved = not any(name.startswith("conv_") for name in routines.called([source]))
-        return _machine().emit_object(scalars.optimized(module, _machine(), vectorized=True, interleaved=interleaved))
+        return engine.object_file(source, symbol)
     except Exception as error:
         asked = config.dumping("source") or config.FULL_TRACEBACK.get()
         raise UncompiledKernel(source, type(error).__name__) from (_Source(source, error) if asked else None)
@@ -212,6 +200,14 @@ class UncompiledKernel(Exception):
         self.source, self.reason = source, reason
 
 
+class UncompiledCustom(Exception):
+    """A kernel of the user's own does not compile. `name`: that of its native form; `error`: what to tell the user."""
+
+    def __init__(self, name: str, error: CompileError):
+        super().__init__(name, error)
+        self.name, self.error = name, error
+
+
 class _Source(Exception):
     """Carries the source that does not compile, below the clear error."""
 
@@ -222,4 +218,4 @@ class _Source(Exception):
 def compile_routine(name: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as a routine of `routines`."""
     module = scalars.module_of(routines.functions()[name], symbol)
-    return _machine().emit_object(scalars.optimized(module, _machine()))
+    return machine.machine().emit_object(scalars.optimized(module, machine.machine()))

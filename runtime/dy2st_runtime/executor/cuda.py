@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, forks, reference, signals
+from .. import config, dims, forks, reference, signals
 from ..codegen import cuda as language
-from ..errors import CompileError, DeviceError, ScopeError, with_location
+from ..errors import CompileError, DeviceError, Dy2stError, ScopeError, with_location
 from ..feeds import check_feed
 from ..ir.program import Operator, Program
 from ..ir.visit import clone_program, reads
@@ -41,6 +41,8 @@ from ..lowering.schedule import (
 )
 from ..ops.array_select import ArrayCommon
 from ..ops.control import ABSENT, scalar_bool
+from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
+from ..ops.registry import TensorType
 from ..passes.pipeline import optimize
 from . import Commit, Given, state_of
 
@@ -119,6 +121,12 @@ def _launcher(source: str, grid: tuple[int, int]) -> Any:
         # that a small grid leaves most of a GPU idle, which nobody who runs a Program can change
         warnings.filterwarnings("ignore", ".*Grid size .* low occupancy")
         return _kernel(source)[grid]
+
+
+@functools.cache
+def _custom_kernel(definition: Definition) -> Any:
+    kernel = definition.cuda
+    return kernel if hasattr(kernel, "py_func") else _numba_cuda().jit(kernel)
 
 
 def _function(source: str) -> Any:
@@ -309,8 +317,12 @@ class Walk:
     # ---- kernels ----
     def launch(self, s: Launch) -> None:
         kernel = s.kernel
-        if len(kernel.body) == 1 and isinstance(kernel.body[0], n.NativeCall):
-            self.array(s, kernel.body[0])
+        call = kernel.body[-1] if kernel.body else None
+        if isinstance(call, n.NativeCall):
+            if call.fn in SPECIALIZATIONS:
+                self.custom(s, SPECIALIZATIONS[call.fn])
+            else:
+                self.array(s, call)
             return
         given = {t.name: self.get(t.var) for t in kernel.tensors if self.name(t.var) in self.env}
         shapes = {name: v.shape for name, v in given.items() if isinstance(v, Value)}
@@ -342,6 +354,27 @@ class Walk:
             if any(_fails_inside(body) for body in kernel.body) and status.copy_to_host()[0]:
                 self.replay(s.op)
         self.env.update((self.name(t.var), made[t.name]) for t in kernel.tensors if t.name in made)
+
+    def custom(self, s: Launch, specialization: Specialization) -> None:
+        """A kernel of the user's own."""
+        definition, op = specialization.definition, s.op
+        if definition.cuda is None:
+            raise DeviceError(f"the custom op {op.type} has no kernel for CUDA", location=op.location,
+                              hint=f"give it one with @{op.type}.cuda, or run on CPUPlace()")  # fmt: skip
+        ins: list[Value] = [self.get(name) for name in op.input_names]
+        try:
+            wanted = definition.types([TensorType(v.data.dtype.name, v.shape) for v in ins], op.attrs)
+        except Dy2stError:
+            self.replay(op)
+        if not all(dims.known(d) for t in wanted for d in t.shape):
+            raise DeviceError(f"the sizes of what the custom op {op.type} gives depend on values, which CUDA does not know before",
+                              location=op.location, hint="run on CPUPlace()")  # fmt: skip
+        sizes = [math.prod(t.shape) for t in wanted]
+        outs = [Value(_numba_cuda().device_array(max(size, 1), np.dtype(t.dtype)), t.shape) for size, t in zip(sizes, wanted, strict=True)]
+        threads = 4 if simulated() else THREADS
+        grid = (max((sizes[0] + threads - 1) // threads, 1), threads)
+        _custom_kernel(definition)[grid](*(v.data[: math.prod(v.shape)].reshape(v.shape) for v in (*ins, *outs)), *op.attrs.values())
+        self.env.update((self.name(name), v) for name, v in zip(op.output_names, outs, strict=True))
 
     def array(self, s: Launch, call: n.NativeCall) -> None:
         """The array functions of `executor.arrays`, on lists of device tensors."""

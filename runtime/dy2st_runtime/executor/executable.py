@@ -22,8 +22,8 @@ from ..lowering.lower import lower
 from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import Commit, Given, State, profile, state_of
-from .compile import ENTRY, KernelCompiler, UncompiledKernel, llvm_lock
+from . import Commit, Given, State, engines, profile, state_of
+from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
 from .frame import Frame
 from .plan import Plan, make_plan
 
@@ -59,6 +59,7 @@ class Executable:
 
     Attributes:
         state_names: the persistable variables that a run reads or updates.
+        engine: who has compiled the kernels.
     """
 
     @no_search_for_garbage()
@@ -93,14 +94,18 @@ class Executable:
             print("\n".join(dict.fromkeys(self.sources)), file=sys.stderr)
         if config.dumping("plan"):
             print(self.describe(), file=sys.stderr)
+        self.engine = engines.current()
         try:
-            *self._entries, entry = compiler().addresses(self.sources, ["driver"])
+            *self._entries, entry = compiler().addresses(self.sources, ["driver"], self.engine)
         except UncompiledKernel as error:
             op = next((k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if source == error.source), None)
             what = "the driver" if op is None else f"the kernel of {op.type}"
             raise CompileError(f"{what} does not compile: {error.reason}", location=op.location if op else None,
                                hint="this is a bug in dy2st: please report it with what DY2ST_DUMP=source prints; DY2ST_NO_JIT=1 runs "
                                "without kernels") from error.__cause__  # fmt: skip
+        except UncompiledCustom as error:
+            op = next(k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if f"call_{error.name}(" in source)
+            raise with_location(error.error, op.location) from None
         self._plain_driver = ENTRY(entry)
         self._driver: Callable[[int], int] = self._plain_driver
         self._types = []
@@ -190,7 +195,7 @@ class Executable:
         if recording is None:
             self._driver(frame.arguments_address)
             return
-        with recording.noting(self.plan, frame):
+        with recording.noting(self.plan, self.engine.name, frame):
             profiling_driver()(frame.arguments_address)
 
     def note_native_time(self, note: Callable[[float], None] | None) -> None:
@@ -211,7 +216,7 @@ class Executable:
         first: dict[str, Launch] = {}
         for source, launch in zip(self.sources, self.plan.kernels, strict=True):
             first.setdefault(source, launch)
-        return [(launch, compiler().took.get(compiler().symbol(source))) for source, launch in first.items()]
+        return [(launch, compiler().took.get(compiler().symbol(source, self.engine))) for source, launch in first.items()]
 
     def describe(self) -> str:
         """The plan as text: descriptors with their buffers, then the instructions."""
@@ -467,5 +472,5 @@ class Session:
                 except Exception as error:
                     raise with_location(error, op.location) from None
         reference.run_op(op, env)
-        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st",
-                           location=op.location)  # fmt: skip
+        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not", location=op.location,
+                           hint="arrays that are fed must not change while the run reads them; if none does, this is a bug")  # fmt: skip

@@ -33,12 +33,14 @@ class Run:
     """What the driver did from one entry to the next return. Times are nanoseconds of `clock.nanoseconds`.
 
     Attributes:
+        engine: what has compiled its kernels.
         resumed: it went on after a `suspend`, say with the backward part.
         events: rows of instruction, begin, end.
         totals: for each instruction how often it launched its kernel, and the time.
     """
 
     plan: Plan
+    engine: str
     thread: int
     resumed: bool
     begun: int
@@ -61,8 +63,8 @@ class Recording:
         self._left = EVENTS
 
     @contextlib.contextmanager
-    def noting(self, plan: Plan, frame: Frame) -> Iterator[None]:
-        """Within this `with` the profiling driver runs a plan on a frame."""
+    def noting(self, plan: Plan, engine: str, frame: Frame) -> Iterator[None]:
+        """Within this `with` the profiling driver runs a plan, with kernels by a compiler, on a frame."""
         totals = np.zeros((len(plan.code), 2), np.int64)
         events = np.empty((min(EVENTS_OF_A_RUN, self._left), 3), np.int64)
         notes = np.array([totals.ctypes.data, events.ctypes.data, 0, len(events)], np.int64)
@@ -75,7 +77,7 @@ class Recording:
             used = events[: notes[layout.NOTE_COUNT]].copy()
             with self._lock:
                 self._left = max(self._left - len(used), 0)
-                self.runs.append(Run(plan, threading.get_ident(), resumed, begun, ended, used, totals))
+                self.runs.append(Run(plan, engine, threading.get_ident(), resumed, begun, ended, used, totals))
 
 
 _active: Recording | None = None

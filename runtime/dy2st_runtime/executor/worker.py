@@ -14,9 +14,10 @@ from pathlib import Path
 
 from .. import threads
 from .cache import ObjectCache
+from .engines import ENGINES, Engine
 
-KERNEL, ROUTINE, START = 0.03, 0.3, 0.35
-"""Seconds that compiling one takes, roughly, and that a process needs before it compiles."""
+ROUTINE = 0.3
+"""Seconds that compiling a routine takes, roughly."""
 
 
 class Worker:
@@ -25,9 +26,10 @@ class Worker:
     Args:
         folder: of the cache, without `objects`.
         kernels: (symbol, source), in the order in which the worker is to compile them.
+        engine: who compiles them.
     """
 
-    def __init__(self, folder: Path, kernels: list[tuple[str, str]]):
+    def __init__(self, folder: Path, kernels: list[tuple[str, str]], engine: Engine):
         package_root = str(Path(__file__).parent.parent.parent)
         path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
@@ -40,7 +42,7 @@ class Worker:
         assert self._process.stdin is not None
         try:
             with self._process.stdin as pipe:
-                pipe.write(json.dumps({"folder": str(folder), "kernels": kernels}).encode())
+                pipe.write(json.dumps({"folder": str(folder), "kernels": kernels, "engine": engine.name}).encode())
         except BrokenPipeError:
             self._process.wait()  # it could not start: the parent does all the work
 
@@ -52,11 +54,11 @@ class Worker:
         self._process.wait()
 
 
-def worthwhile(kernels: int, routines: int, cache: ObjectCache) -> bool:
+def worthwhile(kernels: int, routines: int, cache: ObjectCache, engine: Engine) -> bool:
     """Whether a second process would help: enough to do, a second core, a cache to meet in, and a Python to start."""
-    seconds = kernels * KERNEL + routines * ROUTINE
+    seconds = kernels * engine.kernel_seconds + routines * ROUTINE
     python = Path(sys.executable or "").name.startswith("python")
-    return seconds > 2 * START and threads.available() > 1 and cache.folder is not None and python
+    return seconds > 2 * engine.start_seconds and threads.available() > 1 and cache.folder is not None and python
 
 
 def main() -> None:
@@ -66,7 +68,7 @@ def main() -> None:
     cache = ObjectCache(Path(task["folder"]))
     for symbol, source in task["kernels"]:
         if cache.get(symbol) is None:
-            cache.put(symbol, compile_object(source, symbol))
+            cache.put(symbol, compile_object(source, symbol, ENGINES[task["engine"]]))
 
 
 if __name__ == "__main__":

@@ -86,4 +86,5 @@ def check_supported(desc: Any) -> None:
             f"{name!r}" + (f" ({count} times)" if count > 1 else "") for name, count in sorted(missing.items())
         )
         noun = "an op that is" if len(missing) == 1 else f"{len(missing)} ops that are"
-        raise FormatError(f"the program uses {noun} not supported: {listed}")
+        raise FormatError(f"the program uses {noun} not supported: {listed}",
+                          hint="a file has only the name of a custom op: run its definition (custom_op) before loading")  # fmt: skip

@@ -1,5 +1,4 @@
-"""Parameter files: PaddlePaddle's layout of tensors, read with every size checked before anything is allocated, written
-atomically."""
+"""Parameter files: PaddlePaddle's layout of tensors, read with every size checked before anything is allocated."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from google.protobuf.message import DecodeError
 from .. import dtype
 from ..errors import FormatError
 from .framework_proto import TensorDesc
-from .replacing import replacing as replacing
+from .opening import open_regular
 
 MAX_RANK = 64  # NumPy's own limit
 _MAX_DESCRIPTOR = 4096
@@ -92,7 +91,7 @@ def write_params(file: Any, params: Mapping[str, np.ndarray]) -> None:
 
 
 def read_params(
-    path: str, names: Iterable[str], wrap: Callable[[Any], Any] = lambda file: file
+    path: str, names: Iterable[str], wrap: Callable[[Any], Any] = lambda file: file, at: Callable[[str], str] = lambda path: path
 ) -> dict[str, np.ndarray]:
     """Reads a combined parameter file.
 
@@ -100,11 +99,12 @@ def read_params(
         path: the file.
         names: names of the tensors in it, in any order: the file holds them in sorted order, without names.
         wrap: given the open file, returns what to read from (to sum up its bytes, say).
+        at: where the file is, as it may be being moved into place (`settled`).
 
     Raises:
         FormatError: truncated, malformed, or with bytes left over.
     """
-    with open(path, "rb") as file:
+    with open_regular(at(path)) as file:
         remaining = os.fstat(file.fileno()).st_size
         source = wrap(file)
         result = {}

@@ -67,6 +67,10 @@ def program_from_bytes(data: bytes, into: Program | None = None) -> LoadedProgra
         raise FormatError(f"not a ProgramDesc: {error}", hint="the file is truncated or no model file") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"a name in the program is not UTF-8: {error}") from None
+    except Dy2stError:
+        raise
+    except Exception as error:  # a file has what no writer writes
+        raise _malformed(error) from error
     _check(loaded)
     return LoadedProgram(loaded, reader.feed_names, reader.fetch_names, reader.digest)
 
@@ -88,8 +92,12 @@ def _check(program: Program) -> None:
         infer_types(program)
         verify(program)
     except Exception as error:  # shape rules meet attributes here that no person would write
-        message = error.message if isinstance(error, Dy2stError) else f"{type(error).__name__}: {error}"
-        raise FormatError(f"the program is malformed: {message}") from error
+        raise _malformed(error) from error
+
+
+def _malformed(error: Exception) -> FormatError:
+    message = error.message if isinstance(error, Dy2stError) else f"{type(error).__name__}: {error}"
+    return FormatError(f"the program is malformed: {message}")
 
 
 def program_to_text(program: Program) -> str:

@@ -229,6 +229,10 @@ class Reader:
                   for slot in record.input_slots if slot.name in op.inputs}  # fmt: skip
         if op.inputs:
             raise FormatError(f"op {op.type} has an input {next(iter(op.inputs))!r}, which is not supported")
+        for slot in record.input_slots:
+            count = len(inputs.get(slot.name, ()))
+            if not slot.many and (count > 1 or not (count or slot.optional or slot.name == "State")):
+                raise FormatError(f"op {op.type}: slot {slot.name} takes one variable, got {count}")
         outputs = {slot.name: [self.assign(frame, name) for name in op.outputs[slot.name]]
                    for slot in record.output_slots if slot.name in op.outputs}  # fmt: skip
         attrs = paddle_attrs.complete(record, op.attrs, self.program.functions)

@@ -65,6 +65,8 @@ class Writer:
         self.taken = {v.name for v in program.list_vars()}
         self.counters: Counter[str] = Counter()
         self.problems: dict[str, None] = {}
+        self.read = {name for block in program.blocks for op in block.ops for name in op.input_names}
+        self.read |= {name for block in program.blocks for name in block.results}
 
     def write(self, feed_names: Sequence[str] = (), fetch_names: Sequence[str] = (), digest: str | None = None) -> Any:
         """The ProgramDesc; see `paddle_program.program_to_bytes`."""
@@ -72,6 +74,7 @@ class Writer:
         for name in [*feed_names, *fetch_names]:
             if name not in block.vars:
                 raise FormatError(f"the program has no variable {name!r} to feed or to fetch")
+        self.read.update(fetch_names)
         out = BlockWriter(self, None, -1)
         for v in block.vars.values():
             if (v.persistable or v.is_data) and v.name != RNG:
@@ -179,6 +182,9 @@ class BlockWriter:
         outputs = {slot: [self.output(n, block, names) for n in ns] for slot, ns in op.outputs.items()}
         if inputs.get("State") == [RNG]:
             del inputs["State"], outputs["StateOut"]  # PaddlePaddle's random ops do not name their state
+        else:
+            self.complete(op, block, outputs)
+            self.in_place(op, inputs, outputs)
         if op.type == "absent" and not op.attrs["array"]:
             attrs = {"shape": [max(d, 0) for d in op.attrs["shape"]], "dtype": op.attrs["dtype"]}
             self.op("fill_constant", inputs, outputs, shape=("LONGS", attrs["shape"]), dtype=("DTYPE", attrs["dtype"]),
@@ -189,6 +195,35 @@ class BlockWriter:
         else:
             desc = self.op(op.type, inputs, outputs)
         paddle_attrs.encode_all(desc, record, op.attrs)
+
+    def complete(self, op: Operator, block: Block, outputs: dict[str, list[str]]) -> None:
+        """Adds outputs without which PaddlePaddle does not run the op, although nobody reads them."""
+        if op.type == "batch_norm":
+            for slot, like in (("MeanOut", "Mean"), ("VarianceOut", "Variance"), ("SavedMean", "Mean"), ("SavedVariance", "Variance")):
+                if not outputs.get(slot) and not (slot in op.record.inplace and not op.record.changes(op.attrs)):
+                    v = block.var(op.input(like)[0])
+                    outputs[slot] = [self.new("statistics", v.dtype, v.shape)]
+            if op.record.changes(op.attrs):
+                outputs["ReserveSpace"] = [self.new("reserve", block.var(op.input("X")[0]).dtype, [-1])]
+        elif op.type == "tensor_array_to_tensor" and not outputs.get("OutIndex"):
+            outputs["OutIndex"] = [self.new("lengths", "int32", [-1])]
+
+    def in_place(self, op: Operator, inputs: dict[str, list[str]], outputs: dict[str, list[str]]) -> None:
+        """Makes outputs that PaddlePaddle wants to be variables of the input (the statistics of batch_norm) be so, where no update is
+        meant: of the input itself if the op leaves it as it is, else of a copy."""
+        changed = op.record.changes(op.attrs)
+        for out, source in op.record.inplace.items():
+            if out not in changed and not outputs.get(out):
+                outputs[out] = inputs[source]
+            if not outputs.get(out) or outputs[out] == inputs.get(source):
+                continue
+            if out in changed or not self.writer.read.isdisjoint(op.output(out)):
+                for old, new in zip(inputs[source], outputs[out], strict=True):
+                    self.assign(old, new)
+            if out in changed:
+                inputs[source] = outputs[out]
+            else:
+                outputs[out] = inputs[source]
 
     def function(self, f: Function) -> None:
         """A block, and the op that says of which function it is; its results are assigned to variables of the types that calls

@@ -111,6 +111,10 @@ def _types(op: Operator, block: Block) -> None:
     for slot in record.input_slots:
         ts = [block.var(n).type for n in op.input(slot.name)]
         ins.append(ts if slot.many else (ts[0] if ts else None))
+    if not record.takes_arrays:
+        name = next((n for n in op.input_names if block.var(n).kind == "array"), None)
+        if name is not None:
+            raise _error(f"{op.type} takes no TensorArray, which {name!r} is", op)
     try:
         outs = record.infer_types(tuple(ins), op.attrs)
     except VerifyError:
@@ -120,7 +124,7 @@ def _types(op: Operator, block: Block) -> None:
     for slot, t in zip(record.output_slots, outs, strict=True):
         names = op.output(slot.name)
         ts = [] if t is None else (t if slot.many else [t])
-        if len(names) > len(ts):
+        if len(names) > len(ts) or (slot.many and len(names) < len(ts)):
             raise _error(f"slot {slot.name} yields {len(ts)} values, {len(names)} named", op)
         for name, inferred in zip(names, ts, strict=False):
             v = block.var(name)

@@ -131,6 +131,16 @@ class Context:
 
     def infer_sizes(self, k: KernelBuilder, refs: dict[str, TensorRef]) -> dict[str, tuple[Any, ...]]:
         """The sizes of the op's outputs as expressions on the sizes of the kernel's arguments."""
+        sizes: dict[str, tuple[Any, ...]] = {}
+        for name, t in self.infer_symbolically(k, refs):
+            if any(isinstance(d, dims.Unknown) for d in t.shape) and name in refs:
+                raise TypeError(f"{self.op.type}: the sizes of {name} depend on values or on an input that the kernel does not read; lower "
+                                "it with shapes=False and set_shape")  # fmt: skip
+            sizes[name] = t.shape
+        return sizes
+
+    def infer_symbolically(self, k: KernelBuilder, refs: dict[str, TensorRef]) -> list[tuple[str, TensorType]]:
+        """The op's outputs with their types. Sizes are expressions on those of the kernel's arguments; it makes the checks."""
         op, record = self.op, self.op.record
         ins: list[Any] = []
         for slot in record.input_slots:
@@ -141,15 +151,11 @@ class Context:
             outs = record.infer_types(tuple(ins), op.attrs)
         for kind, a, b in checks:
             k.fail_if(_violation(kind, a, b))
-        sizes: dict[str, tuple[Any, ...]] = {}
+        found: list[tuple[str, TensorType]] = []
         for slot, t in zip(record.output_slots, outs, strict=True):
             types = [] if t is None else (t if slot.many else [t])
-            for name, one in zip(op.output(slot.name), types, strict=False):
-                if any(isinstance(d, dims.Unknown) for d in one.shape) and name in refs:
-                    raise TypeError(f"{op.type}: the sizes of {slot.name} depend on values or on an input that the kernel does not "
-                                    "read; lower it with shapes=False and set_shape")  # fmt: skip
-                sizes[name] = one.shape
-        return sizes
+            found += zip(op.output(slot.name), types, strict=False)
+        return found
 
     def _symbolic(self, name: str, refs: dict[str, TensorRef]) -> TensorType:
         v = self.block.var(name)

@@ -32,6 +32,7 @@ class Sum(OpDef):
     """
 
     type = "sum"
+    takes_arrays = True
     inputs = ("X*",)
     handles_absent = True
 
@@ -126,6 +127,7 @@ class SumLike(folding.Folding):
     """X summed over the axes that a broadcast of Y to X's shape added or stretched, in Y's shape. Of Y only the shape counts."""
 
     type = "sum_like"
+    takes_arrays = True
     inputs = ("X", "Y")
     shape_only = frozenset({"Y"})
 
@@ -222,6 +224,7 @@ class FillAbsent(OpDef):
     """X, or where X is absent zeros in the shape of Like. Like has X's dtype; of it only the shape counts."""
 
     type = "fill_absent"
+    takes_arrays = True
     inputs = ("X", "Like")
     shape_only = frozenset({"Like"})
     handles_absent = True

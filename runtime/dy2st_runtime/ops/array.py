@@ -97,6 +97,7 @@ class WriteToArray(OpDef):
     """
 
     type = "write_to_array"
+    takes_arrays = True
     inputs = ("X", "I", "Array?")
     may_raise = True
 
@@ -132,6 +133,7 @@ class ArraySet(OpDef):
     """Array with entry I replaced by X, as `array[i] = x` in Python: I must name an entry that exists."""
 
     type = "array_set"
+    takes_arrays = True
     inputs = ("Array", "X", "I")
     may_raise = True
 
@@ -171,6 +173,7 @@ class ArrayAppend(OpDef):
     """Array with X behind its last entry."""
 
     type = "array_append"
+    takes_arrays = True
     inputs = ("Array", "X")
 
     @staticmethod
@@ -202,6 +205,7 @@ class ArrayExtend(OpDef):
     """The entries of Array, then those of Other."""
 
     type = "array_extend"
+    takes_arrays = True
     inputs = ("Array", "Other")
 
     @staticmethod
@@ -237,6 +241,7 @@ class ArrayPop(OpDef):
     """
 
     type = "array_pop"
+    takes_arrays = True
     inputs = ("Array",)
     outputs = ("Out", "Value")
     may_raise = True
@@ -275,6 +280,7 @@ class ReadFromArray(OpDef):
     """
 
     type = "read_from_array"
+    takes_arrays = True
     inputs = ("X", "I")
     may_raise = True
 
@@ -302,6 +308,7 @@ class ArrayLength(OpDef):
     """The number of entries: an int64 without dims."""
 
     type = "lod_array_length"
+    takes_arrays = True
     differentiable = False
 
     @staticmethod

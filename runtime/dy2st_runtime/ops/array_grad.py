@@ -16,6 +16,7 @@ class WriteToArrayGrad(OpDef):
     """The gradient of `write_to_array` in Array: that of Out without entry I if this was appended, else with zeros in it."""
 
     type = "write_to_array_grad"
+    takes_arrays = True
     inputs = ("Array", "I", "Out@GRAD")
     outputs = ("Array@GRAD",)
     may_raise = True
@@ -61,6 +62,7 @@ class ArrayExtendGrad(OpDef):
     """Out@GRAD cut where Array ends: the gradients of `array_extend`."""
 
     type = "array_extend_grad"
+    takes_arrays = True
     inputs = ("Array", "Other", "Out@GRAD")
     outputs = ("Array@GRAD", "Other@GRAD")
 
@@ -112,6 +114,7 @@ class ReadFromArrayGrad(OpDef):
     """Zeros like the entries of X, with Out@GRAD as entry I."""
 
     type = "read_from_array_grad"
+    takes_arrays = True
     inputs = ("X", "I", "Out@GRAD")
     outputs = ("X@GRAD",)
     may_raise = True
@@ -141,6 +144,7 @@ class ArrayZerosLike(OpDef):
     """Zeros like the entries of X."""
 
     type = "array_zeros_like"
+    takes_arrays = True
     differentiable = False
 
     @staticmethod

@@ -23,6 +23,7 @@ class ArrayInsert(OpDef):
     """
 
     type = "array_insert"
+    takes_arrays = True
     inputs = ("Array", "X", "I")
     may_raise = True
 
@@ -62,6 +63,7 @@ class ArrayRemove(OpDef):
     """
 
     type = "array_remove"
+    takes_arrays = True
     inputs = ("Array", "I")
     outputs = ("Out", "Value")
     may_raise = True
@@ -102,6 +104,7 @@ class ArrayTake(OpDef):
     """
 
     type = "array_take"
+    takes_arrays = True
     inputs = ("X", "Index")
     may_raise = True
 
@@ -136,6 +139,7 @@ class ArrayTakeGrad(OpDef):
     """Zeros like the entries of X, with each entry of Out@GRAD added where Index took it."""
 
     type = "array_take_grad"
+    takes_arrays = True
     inputs = ("X", "Index", "Out@GRAD")
     outputs = ("X@GRAD",)
     may_raise = True
@@ -183,6 +187,7 @@ class ArrayCommon(OpDef):
     """How many entries X and Y have in common at their beginnings, bit by bit: an int64 without dims."""
 
     type = "array_common"
+    takes_arrays = True
     inputs = ("X", "Y")
     differentiable = False
 

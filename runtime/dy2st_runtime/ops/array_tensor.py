@@ -25,6 +25,7 @@ class ArrayToTensor(OpDef):
     """
 
     type = "tensor_array_to_tensor"
+    takes_arrays = True
     outputs = ("Out", "OutIndex?")
     attrs = {"axis": Int(0), "use_stack": Bool(False)}
     may_raise = True
@@ -93,6 +94,7 @@ class TensorToArrayGrad(OpDef):
     """The entries of Out@GRAD stacked along `axis` in the shape of X, also if there are none."""
 
     type = "tensor_to_array_grad"
+    takes_arrays = True
     inputs = ("X", "Out@GRAD")
     outputs = ("X@GRAD",)
     attrs = {"axis": Int(0)}
@@ -135,6 +137,7 @@ class SplitAsArray(OpDef):
     `tensor_array_to_tensor` without `use_stack`."""
 
     type = "split_as_array"
+    takes_arrays = True
     inputs = ("X", "Like")
     attrs = {"axis": Int(0)}
 

@@ -74,6 +74,12 @@ def _form(op_type: str, names: tuple[str, ...]) -> _Form:
     return form
 
 
+def forget(op_type: str) -> None:
+    """Forgets how calls of an op are taken apart: another one takes its place."""
+    for key in [key for key in _forms if key[0] == op_type]:
+        del _forms[key]
+
+
 def _with_own_lists(ins: Sequence[Any], lists: Sequence[int]) -> tuple[Any, ...]:
     """The values of some slots: in those that take lists there are new ones."""
     found = [*ins]

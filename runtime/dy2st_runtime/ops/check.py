@@ -14,8 +14,8 @@ from .. import dims
 from ..errors import AttributeValueError, DTypeError, GradientError, ShapeError, UndefinedError
 from . import message
 from .control import check_condition, scalar_bool
-from .fill import one_element
 from .registry import Bool, Int, OpDef, Str, Strs, TensorType, register
+from .sizes import one_element
 
 EXCEPTIONS: dict[str, type[Exception]] = {
     e.__name__: e

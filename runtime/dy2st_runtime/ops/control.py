@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..errors import DTypeError, ShapeError, UndefinedError
+from ..errors import AttributeValueError, DTypeError, ShapeError, UndefinedError
 from .registry import Callee, DType, Ints, OpDef, Str, Strs, SubBlock, TensorType, register
 
 
@@ -102,6 +102,7 @@ class WhileLoop(OpDef):
     """Runs `body_block` while `cond_block` yields True; see `ir.program`."""
 
     type = "while_loop"
+    takes_arrays = True
     inputs = ("X*",)
     outputs = ("Out*", "Saved*")
     attrs = {"cond_block": SubBlock(), "body_block": SubBlock(), "saved": Strs()}
@@ -156,6 +157,7 @@ class Call(OpDef):
     """
 
     type = "call"
+    takes_arrays = True
     inputs = ("X*",)
     outputs = ("Out*",)
     attrs = {"function": Callee()}
@@ -199,6 +201,8 @@ class MakeAbsent(OpDef):
 
     @staticmethod
     def infer(*, dtype: str, shape: list[int], array: str) -> TensorType:
+        if array not in ("", "array"):
+            raise AttributeValueError(f"absent: {array!r} is no kind of value")
         return TensorType(dtype, dims.from_static(shape), array or "dense")
 
     @staticmethod
@@ -216,6 +220,7 @@ class EnsureDefined(OpDef):
     does not set it."""
 
     type = "ensure_defined"
+    takes_arrays = True
     attrs = {"name": Str(), "why": Str()}
     handles_absent = True
     never_absent = True

@@ -101,6 +101,8 @@ class LookupTableGrad(_Lookup):
     @staticmethod
     def infer(w: TensorType, ids: TensorType, dout: TensorType, **attrs: Any) -> TensorType:
         _Lookup.check(w, ids)
+        message = "embedding: the gradient does not have the shape of the rows"
+        dims.require_same_shape(dout.shape, (*ids.shape, w.shape[1]), message)
         return dout.with_shape(w.shape)
 
     @staticmethod
@@ -118,6 +120,7 @@ class LookupTableGrad(_Lookup):
             nests.fill(k, dw, 0)
         with cx.kernel([ids, dout], [out], shapes=False) as (k, (ids, dout), (dw,)):
             width = dw.shape[1]
+            k.fail_if(n.as_expr(dout.size) != n.as_expr(ids.size) * width)
             with k.parallel(ids.size) as row:
                 i = _load_id(k, ids, row, dw.shape[0])
                 with k.when(i != k.attr(padding_idx)):

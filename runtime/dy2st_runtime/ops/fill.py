@@ -11,15 +11,24 @@ from .. import dims, dtype
 from ..dtype import name_of
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
-from . import sized
+from . import sized, sizes
+from .python_int import require_room
 from .registry import Bool, DType, Float, Float64s, Floats, Int, Ints, Longs, OpDef, Str, TensorType, register
 
 
 def typed_value(value: float, dtype_name: str) -> float | int | bool:
-    """A number of the dtype."""
+    """A number of the dtype.
+
+    Raises:
+        DTypeError: an integer dtype, and infinity or NaN.
+        IntegerRangeError: an integer dtype that does not hold it.
+    """
     if dtype_name == "bool":
         return bool(value)
-    return float(value) if dtype.is_float(dtype_name) else int(value)
+    if dtype.is_float(dtype_name):
+        return float(value)
+    require_room(value, dtype_name)
+    return int(value)
 
 
 @register
@@ -38,7 +47,11 @@ class FillConstant(OpDef):
 
     @staticmethod
     def infer(value_in: TensorType | None, shape_in: TensorType | None, sizes_in: list, *, shape: list[int], dtype: str,
-              **_: Any) -> TensorType:  # fmt: skip
+              value: float, str_value: str, **_: Any) -> TensorType:  # fmt: skip
+        if value_in is None:
+            _parsed(value, str_value, dtype)
+        else:
+            sizes.check_one("full", "ValueTensor", value_in)
         return TensorType(dtype, sized.infer_shape("full", shape, shape_in, sizes_in))
 
     @staticmethod
@@ -59,7 +72,7 @@ class FillConstant(OpDef):
             shape_ref = rest[0] if shape_in is not None else None
             k.set_shape(o, sized.native_sizes(k, o.rank, shape, shape_ref, rest[1:] if shape_in is not None else rest))
             if value_ref is not None:
-                v = k.let(n.cast(value_ref[0], dtype))
+                v = k.let(n.cast(sizes.one_element(k, value_ref), dtype))
             else:
                 v = k.attr(_parsed(value, str_value, dtype), dtype)
             with k.parallel(o.size) as i:
@@ -67,12 +80,16 @@ class FillConstant(OpDef):
 
 
 def _parsed(value: float, text: str, dtype_name: str) -> float | int | bool:
+    """The number that `value`, or a text if there is one, gives a dtype."""
     if not text:
         return typed_value(value, dtype_name)
-    try:
-        return int(text) if dtype.is_int(dtype_name) else typed_value(float(text), dtype_name)
-    except ValueError:
-        return typed_value(float(text), dtype_name)
+    for read in (int, float) if dtype.is_int(dtype_name) else (float,):
+        try:
+            number: float = read(text)
+        except ValueError:
+            continue
+        return typed_value(number, dtype_name)
+    raise AttributeValueError(f"full: {text!r} is no number")
 
 
 @register
@@ -86,6 +103,7 @@ class FillAnyLike(OpDef):
 
     @staticmethod
     def infer(x: TensorType, *, value: float, dtype: str | None) -> TensorType:
+        typed_value(value, dtype or x.dtype)
         return TensorType(dtype or x.dtype, x.shape)
 
     @staticmethod
@@ -183,6 +201,7 @@ class Assign(OpDef):
     """The value of X under another name; also of a TensorArray."""
 
     type = "assign"
+    takes_arrays = True
     view = {"Out": "X"}
 
     @staticmethod
@@ -202,19 +221,6 @@ class Assign(OpDef):
         return (douts[0],)
 
 
-def _check_one(op: str, what: str, t: TensorType) -> None:
-    for d in t.shape:
-        dims.require_equal(d, 1, f"{op}: {what} must have one element")
-
-
-def one_element(k: Any, ref: Any) -> n.Expr:
-    """The value of a tensor of one element; the kernel fails if it has another number of them."""
-    for d in ref.shape:
-        if isinstance(d, n.Expr):
-            k.fail_if(d != 1)
-    return ref[0]
-
-
 @register
 class Range(OpDef):
     """Start, Start + Step, ... up to End, not included; empty if End lies on the wrong side. A Step of 0 raises ValueError."""
@@ -227,7 +233,7 @@ class Range(OpDef):
     @staticmethod
     def infer(start: TensorType, end: TensorType, step: TensorType) -> TensorType:
         for what, t in (("Start", start), ("End", end), ("Step", step)):
-            _check_one("range", what, t)
+            sizes.check_one("range", what, t)
         return TensorType(dtype.promote(dtype.promote(start.dtype, end.dtype), step.dtype), (dims.UNKNOWN,))
 
     @staticmethod
@@ -249,7 +255,7 @@ class Range(OpDef):
     def lower(cx: Any, start: Any, end: Any, step: Any, out: Any) -> None:
         with cx.kernel([start, end, step], [out], shapes=False) as (k, refs, (o,)):
             wide = "float64" if dtype.is_float(o.dtype) else "int64"
-            first, last, by = (k.let(n.cast(one_element(k, r), wide)) for r in refs)
+            first, last, by = (k.let(n.cast(sizes.one_element(k, r), wide)) for r in refs)
             k.fail_if(by == 0)
             if wide == "int64":
                 count = -((first - last) // by)
@@ -275,7 +281,7 @@ class Linspace(OpDef):
     @staticmethod
     def infer(start: TensorType, stop: TensorType, num: TensorType, *, dtype: str) -> TensorType:
         for what, t in (("Start", start), ("Stop", stop), ("Num", num)):
-            _check_one("linspace", what, t)
+            sizes.check_one("linspace", what, t)
         return TensorType(dtype, (dims.UNKNOWN,))
 
     @staticmethod
@@ -292,8 +298,8 @@ class Linspace(OpDef):
     @staticmethod
     def lower(cx: Any, start: Any, stop: Any, num: Any, out: Any, *, dtype: str) -> None:
         with cx.kernel([start, stop, num], [out], shapes=False) as (k, (a, z, m), (o,)):
-            first, last = (k.let(n.cast(one_element(k, r), "float64")) for r in (a, z))
-            count = k.let(n.cast(one_element(k, m), n.INDEX), "count")
+            first, last = (k.let(n.cast(sizes.one_element(k, r), "float64")) for r in (a, z))
+            count = k.let(n.cast(sizes.one_element(k, m), n.INDEX), "count")
             k.fail_if(count < 1)
             k.set_shape(o, [count])
             step = k.let((last - first) / n.cast(n.maximum(count - 1, 1), "float64"))

@@ -97,6 +97,10 @@ class GatherGrad(OpDef):
 
     @staticmethod
     def infer(x: TensorType, index: TensorType, dout: TensorType, *, axis: int) -> TensorType:
+        ix.check_int("gather_grad", index)
+        axis = dims.normalize_axis(axis, x.rank)
+        wanted = dims.product((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
+        dims.require_equal(dims.product(dout.shape), wanted, "gather_grad: the gradient does not have the shape of what was gathered")
         return dout.with_shape(x.shape)
 
     @staticmethod
@@ -117,6 +121,7 @@ class GatherGrad(OpDef):
         with cx.kernel([index, dout], [out], shapes=False) as (k, (index, dout), (dx,)):
             before, size = dx.shape[:axis], dx.shape[axis]
             count, inner = k.let(index.size, "n"), k.let(nests.span(dx.shape[axis + 1 :]), "n")
+            k.fail_if(n.as_expr(dout.size) != n.as_expr(nests.span(before)) * count * inner)
             with k.parallel(nests.span(before) * n.as_expr(count)) as row:
                 outer, j = ix.outer_and_row(k, row, before, count)
                 i = ix.load(k, index, j, size)

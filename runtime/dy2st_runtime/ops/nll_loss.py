@@ -143,7 +143,10 @@ class NLLLossGrad(CheckedOp):
         ignore_index: int,
         reduction: str,
     ) -> TensorType:
-        check(cls.title, x, label, weight, reduction)
+        _, one = NLLLoss.infer(x, label, weight, ignore_index=ignore_index, reduction=reduction)
+        dims.require_equal(dims.product(total.shape), 1, f"{cls.title}: Total_weight must have one element")
+        wanted = label.shape if reduction == "none" else one.shape
+        dims.require_equal(dims.product(dout.shape), dims.product(wanted), f"{cls.title}: the gradient does not have the shape of the loss")
         return x
 
     @classmethod

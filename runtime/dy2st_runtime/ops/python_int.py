@@ -7,6 +7,7 @@ nothing that eager code would, so it may be moved, merged and dropped like any o
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -119,6 +120,7 @@ def require_room(value: float, name: str) -> None:
         raise IntegerRangeError(f"{value} is out of range for {name}", hint="cast the tensor it meets to a wider dtype")
 
 
+@functools.cache
 def _limits(name: str) -> tuple[int, int]:
     """The least and the greatest number of an integer dtype."""
     info = np.iinfo(name)

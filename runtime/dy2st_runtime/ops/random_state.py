@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..loopir import nodes as n
 from .random import check_state
 from .registry import OpDef, TensorType, register
 
@@ -60,6 +61,8 @@ class RngRestore(OpDef):
 
 def _copy(cx: Any, source: Any, target: Any) -> None:
     with cx.kernel([source], [target], shapes=False) as (k, (s,), (t,)):
+        if isinstance(s.shape[0], n.Expr):
+            k.fail_if(s.shape[0] != 2)
         k.set_shape(t, [2])
         for i in range(2):
             t[i] = s[i]

@@ -321,6 +321,8 @@ class OpDef:
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
+    takes_arrays: ClassVar[bool] = False
+    """True: an input may be a TensorArray."""
     only_moves: ClassVar[bool] = False
     """True: the reference moves elements and computes with none, so that NumPy has nothing to warn of and need not be made quiet for it."""
     checks: ClassVar[bool] = False
@@ -512,6 +514,11 @@ def get(op_type: str) -> type[OpDef]:
         raise UnknownOpError(
             f"op {op_type!r} is not supported", hint=f"similar names: {', '.join(close)}" if close else None
         ) from None
+
+
+def forget(op_type: str) -> None:
+    """Takes an op out of the table; Programs that have it keep its record."""
+    del _table[op_type]
 
 
 def all_ops() -> dict[str, type[OpDef]]:

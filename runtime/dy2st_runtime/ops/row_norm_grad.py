@@ -31,6 +31,9 @@ class RowNormGrad(CheckedOp):
         cls, x: TensorType, scale: Any, bias: Any, mean: Any, variance: Any, dy: TensorType, **attrs: Any
     ) -> tuple:
         dims.require_same_shape(dy.shape, x.shape, f"{cls.title}: the gradient does not have the shape of the output")
+        _, *saved = cls.forward.infer(x, scale, bias, **attrs)
+        for given, made in zip((mean, variance), saved, strict=True):
+            dims.require_equal(dims.product(given.shape), dims.product(made.shape), f"{cls.title}: the number of rows and of what is saved")
         return x, scale, bias
 
     @classmethod

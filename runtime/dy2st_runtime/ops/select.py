@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,20 +34,32 @@ class WhereIndex(OpDef):
     @staticmethod
     def lower(cx: Any, x: Any, out: Any) -> None:
         with cx.kernel([x], [out], shapes=False) as (k, (x,), (out,)):
-            k.set_shape(out, [_count(k, x), x.rank])
-            at = k.var(0, n.INDEX)
-            with k.loop(x.size) as i, k.when(x[i] != 0 if x.dtype != "bool" else x[i]):
+
+            def put(i: Any, at: Any) -> None:
                 for a, index in enumerate(nests.split(k, i, x.shape)):
-                    out[at.get() + a] = index
-                at.set(at.get() + x.rank)
+                    out[at + a] = index
+
+            _pack(k, x, out, (x.rank,), put)
 
 
-def _count(k: Any, mask: Any) -> n.Expr:
+def _pack(k: Any, mask: Any, out: Any, sizes: tuple[int, ...], put: Callable[[Any, Any], None]) -> None:
+    """`out` becomes a [count, *sizes] with what `put(i, at)` writes, from `at` on, for each element i of `mask` that is not zero.
+
+    The mask is read twice, to count and to write. It may be an array that another thread writes to meanwhile, so writing keeps to what was
+    reserved, and what is left of that becomes 0.
+    """
+    true = lambda i: mask[i] != 0 if mask.dtype != "bool" else mask[i]  # noqa: E731
     count = k.var(0, n.INDEX)
     with k.loop(mask.size) as i:
-        true = mask[i] != 0 if mask.dtype != "bool" else mask[i]
-        count.set(count.get() + n.select(true, 1, 0))
-    return k.let(count.get(), "n")
+        count.set(count.get() + n.select(true(i), 1, 0))
+    number, width = k.let(count.get(), "n"), math.prod(sizes)
+    k.set_shape(out, [number, *sizes])
+    at, room = k.var(0, n.INDEX), k.let(number * width, "n")
+    with k.loop(mask.size) as i, k.when(true(i) & (at.get() < room)):
+        put(i, at.get())
+        at.set(at.get() + width)
+    with k.loop(room, at.get()) as j:
+        out[j] = n.cast(0, out.dtype)
 
 
 @register
@@ -76,11 +90,11 @@ class MaskedSelect(OpDef):
         with cx.kernel([x, mask], [out], shapes=False) as (k, (x, mask), (out,)):
             for d, m in zip(x.shape, mask.shape, strict=True):
                 k.fail_if(n.as_expr(d) != m)
-            k.set_shape(out, [_count(k, mask)])
-            at = k.var(0, n.INDEX)
-            with k.loop(x.size) as i, k.when(mask[i]):
-                out[at.get()] = x[i]
-                at.set(at.get() + 1)
+
+            def put(i: Any, at: Any) -> None:
+                out[at] = x[i]
+
+            _pack(k, mask, out, (), put)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:

@@ -11,6 +11,7 @@ from .. import dims
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from .registry import TensorType
+from .sizes import check_one, one_element
 
 SLOTS = ("ShapeTensor?", "ShapeTensorList*")
 
@@ -22,6 +23,8 @@ def infer_shape(op: str, shape: Sequence[int], tensor: TensorType | None, each: 
             raise ShapeError(f"{op}: ShapeTensor must have one dim of known size, got {tensor}", hint="the rank must be known")
         return (dims.UNKNOWN,) * tensor.shape[0]
     if each:
+        for t in each:
+            check_one(op, "each size", t)
         given = shape if len(shape) == len(each) else [-1] * len(each)
         return tuple(dims.UNKNOWN if d < 0 else int(d) for d in given)
     check_sizes(op, shape)
@@ -38,6 +41,8 @@ def shape_value(op: str, shape: Sequence[int], tensor: np.ndarray | None, each: 
     if tensor is not None:
         result = tuple(int(d) for d in tensor)
     elif each:
+        for size in each:
+            check_one(op, "each size", size)
         result = tuple(int(d.reshape(())) for d in each)
     else:
         result = tuple(int(d) for d in shape)
@@ -50,7 +55,7 @@ def native_sizes(k: Any, rank: int, shape: Sequence[int], tensor: Any, each: Seq
     if tensor is not None:
         sizes = [k.let(n.cast(tensor[i], n.INDEX), "d") for i in range(rank)]
     elif each:
-        sizes = [k.let(n.cast(ref[0], n.INDEX), "d") for ref in each]
+        sizes = [k.let(n.cast(one_element(k, ref), n.INDEX), "d") for ref in each]
     else:
         return [k.attr(d) for d in shape]
     for d in sizes:

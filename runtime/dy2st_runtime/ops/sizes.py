@@ -39,6 +39,8 @@ def _check(op: str, what: str, tensor: Any, each: Sequence[Any]) -> None:
     for t in [*([] if tensor is None else [tensor]), *each]:
         if str(t.dtype) not in ("int32", "int64"):
             raise DTypeError(f"{op}: {what} must be int32 or int64, got {t.dtype}")
+    for t in each:
+        check_one(op, what, t)
 
 
 def values(
@@ -53,11 +55,25 @@ def values(
     return [int(v) for v in np.asarray(tensor).reshape(-1)]
 
 
+def check_one(op: str, what: str, t: Any) -> None:
+    """A type or an array has one element."""
+    for d in t.shape:
+        dims.require_equal(d, 1, f"{op}: {what} must have one element")
+
+
+def one_element(k: Any, ref: Any) -> n.Expr:
+    """The value of a tensor of one element; the kernel fails if it has another number of them."""
+    for d in ref.shape:
+        if isinstance(d, n.Expr):
+            k.fail_if(d != 1)
+    return ref[0]
+
+
 def exprs(k: Any, attr: Sequence[int], tensor: Any, each: Sequence[Any] = (), count: int | None = None) -> list[n.Expr]:
     """The values as expressions of a kernel; `tensor` and `each` are references to its arguments, `count` is how many
     values `tensor` has."""
     if each:
-        return [k.let(n.cast(t[0], n.INDEX)) for t in each]
+        return [k.let(n.cast(one_element(k, t), n.INDEX)) for t in each]
     if tensor is None:
         return [k.attr(v) for v in attr]
     assert count is not None

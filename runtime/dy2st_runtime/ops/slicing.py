@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims
+from ..loopir import nodes as n
 from . import nests
 from .bounds import Bounds, read_array, read_kernel, read_type
 from .checked import remembered
@@ -124,7 +125,10 @@ class _Gradient(_Slicing):
 
     @classmethod
     def infer(cls, x: TensorType, *rest: Any, **attrs: Any) -> TensorType:
-        return rest[-1].with_shape(x.shape)
+        *tensors, dout = rest
+        message = f"{cls.title}: the gradient does not have the shape of the slice"
+        dims.require_same_shape(dout.shape, cls.result_type(x, tensors, attrs).shape, message)
+        return dout.with_shape(x.shape)
 
     @classmethod
     def reference(cls, x: np.ndarray, *rest: Any, **attrs: Any) -> np.ndarray:
@@ -141,6 +145,8 @@ class _Gradient(_Slicing):
             nests.fill(k, dx, 0)
         with cx.kernel([dout, *flat(tensors)], [out], shapes=False) as (k, (dout, *refs), (dx,)):
             shape, strides, at = cls.native(k, dx, tensors, refs, attrs)
+            for d, size in zip(dout.shape, shape, strict=True):
+                k.fail_if(n.as_expr(d) != size)
             nests.copy(k, shape, dout, nests.strides_of(shape), dx, strides, target_at=at)
 
     @classmethod

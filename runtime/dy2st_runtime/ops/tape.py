@@ -28,6 +28,7 @@ class _Effect(OpDef):
 
     effect = True
     differentiable = False
+    takes_arrays = True
 
 
 class _Create(_Effect):

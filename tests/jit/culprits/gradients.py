@@ -28,8 +28,8 @@ def gradient_that_may_be_absent_changed(x):
     y = (x * TRAINED.weight).sum() if x.sum() > 0 else (x * TRAINED.other).sum()
     y.backward()
     if TRAINED.weight.grad is not None:
-        TRAINED.weight.grad.scale_(0.5)
-    TRAINED.optimizer.step()  # error: a gradient that only some runs have is modified in place
+        TRAINED.weight.grad.scale_(0.5)  # error: a gradient that only some runs have is modified in place
+    TRAINED.optimizer.step()
     return x
 
 
@@ -80,8 +80,18 @@ def gradient_modified_behind_a_branch_that_clears_it(x):
     gradient = TRAINED.weight.grad
     if x.sum() > 0:
         TRAINED.weight.clear_grad()
-    gradient.scale_(2.0)
-    return x  # error: a gradient that only some runs have is modified in place
+    gradient.scale_(2.0)  # error: a gradient that only some runs have is modified in place
+    return x
+
+
+def gradient_that_may_be_absent_set(x):
+    y = (x * TRAINED.weight).sum()
+    if y > 0:
+        y = y + (TRAINED.other * TRAINED.other).sum()
+    y.backward()
+    TRAINED.other.grad.set_value(TRAINED.other.grad * 0.5)  # error: a gradient that only some runs have is modified in place
+    TRAINED.optimizer.step()
+    return x
 
 
 def step_that_asks_for_all_gradients(x):

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dy2st_runtime import custom_op
 from dy2st_runtime.backward import append_backward
+from dy2st_runtime.errors import DeviceError
 from dy2st_runtime.executor.cuda import CudaExecutable
+from numba import cuda
 
 import dy2st
 from dy2st import static
@@ -52,6 +55,26 @@ def test_matrix_product() -> None:
     x, w = m.data("x", [-1, 4]), m.data("w", [4, 2])
     outs = [m.b.op("matmul_v2", X=x, Y=w), m.b.op("matmul_v2", X=w, Y=x, trans_x=True, trans_y=True)]
     check(m, outs, {"x": rows(3, 4), "w": rows(4, 2)})
+
+
+def doubled_rows(x, out, factor):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = factor * (x[i, 0] + x[i, 1])
+
+
+def test_a_custom_op() -> None:
+    @custom_op(infer=lambda x, factor: (x.shape[:1], x.dtype), name="doubled_rows_of_a_test")
+    def op(x, factor=2.0):
+        return (factor * (x[:, 0] + x[:, 1])).astype(x.dtype)
+
+    m = Made()
+    x = m.data("x", [-1, 2])
+    out = m.b.exp(m.b.of(op.name, x, factor=3.0))
+    with pytest.raises(DeviceError, match="has no kernel for CUDA"):
+        check(m, [out], {"x": rows(5, 2)})
+    op.cuda(doubled_rows)
+    check(m, [out], {"x": rows(5, 2)})
 
 
 @pytest.mark.parametrize("taken", [True, False])

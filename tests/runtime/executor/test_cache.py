@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from dy2st_runtime.codegen import cpu
 from dy2st_runtime.executor import worker
 from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
+from dy2st_runtime.executor.engines import ENGINES, Engine
 from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.loopir.builder import KernelBuilder
 
@@ -113,7 +115,7 @@ def test_a_user_without_a_home_gets_no_cache(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ObjectCache(tmp_path)
 
-    def no_space(*args: object) -> None:
+    def no_space(*args: object, **at: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", no_space)
@@ -143,25 +145,26 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["k.o"]
 
 
-def test_the_worker_compiles_into_the_cache(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_the_worker_compiles_into_the_cache(tmp_path: Path, engine: Engine) -> None:
     text = source("tan")
-    symbol = KernelCompiler(ObjectCache(tmp_path)).symbol(text)
-    process = worker.Worker(tmp_path, [(symbol, text)])
+    symbol = KernelCompiler(ObjectCache(tmp_path)).symbol(text, engine)
+    process = worker.Worker(tmp_path, [(symbol, text)], engine)
     process._process.wait(timeout=120)
     cache = ObjectCache(tmp_path)
     assert cache.get(symbol) is not None
     compiler = KernelCompiler(cache)
-    compiler.addresses([text])
+    compiler.addresses([text], engine=engine)
     assert (compiler.compiled, compiler.loaded) == (0, 1)
     with process:
         pass  # a worker that has ended is no problem
 
 
 def test_a_worker_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "START", 0.0)
     monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python starts with this
     compiler = KernelCompiler(ObjectCache(tmp_path))
-    assert len(compiler.addresses([source("sin"), source("cos")])) == 2
+    at_once = dataclasses.replace(ENGINES["llvm"], start_seconds=0.0)
+    assert len(compiler.addresses([source("sin"), source("cos")], engine=at_once)) == 2
 
 
 def test_what_a_killed_process_left_is_removed_after_a_while(tmp_path: Path) -> None:

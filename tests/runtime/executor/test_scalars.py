@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from dy2st_runtime.executor import compile as compiling
 from dy2st_runtime.executor import runs, scalars
+from dy2st_runtime.executor.machine import machine
 from dy2st_runtime.executor.runs import add_runs, copy_run, put_words, word
 
 BOUND = 7
@@ -20,8 +21,8 @@ numbers = itertools.count()
 
 def compiled(function: Any) -> Callable[..., int]:
     symbol = f"test_scalars_{next(numbers)}"
-    machine = compiling._machine()
-    data = machine.emit_object(scalars.optimized(scalars.module_of(function, symbol), machine))
+    target = machine()
+    data = target.emit_object(scalars.optimized(scalars.module_of(function, symbol), target))
     address = linker.link({symbol: data})[symbol]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * function.__code__.co_argcount)(address)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dy2st_runtime.errors import DTypeError, FormatError
 from dy2st_runtime.formats import paddle_params as pp
+from dy2st_runtime.formats.replacing import replacing
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -99,7 +100,7 @@ def test_any_bytes(data):
 
 def test_combined_file_is_in_sorted_order(tmp_path):
     path = str(tmp_path / "p")
-    with pp.replacing(path) as (file,):
+    with replacing(path) as (file,):
         pp.write_params(file, {"b": np.zeros(2), "a": np.ones(3), "B": np.full(1, 7.0)})
     read = pp.read_params(path, ["a", "b", "B"])
     assert list(read) == ["B", "a", "b"]
@@ -118,7 +119,7 @@ def test_a_failed_write_changes_nothing(tmp_path):
     first.write_text("old")
 
     def write():
-        with pp.replacing(str(first), str(second)) as (one, _):
+        with replacing(str(first), str(second)) as (one, _):
             one.write(b"new")
             raise KeyError("stop")
 
@@ -130,6 +131,6 @@ def test_a_failed_write_changes_nothing(tmp_path):
 
 def test_written_files_have_the_usual_mode(tmp_path):
     (tmp_path / "plain").write_text("")
-    with pp.replacing(str(tmp_path / "a")):
+    with replacing(str(tmp_path / "a")):
         pass
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
