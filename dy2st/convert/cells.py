@@ -327,4 +327,11 @@ class AppendCell(Cell):
         self.target.extend(value)
 
     def change(self, value: Any) -> Callable[[], None]:
-        return partial(self.target.__setitem__, slice(len(self.target), None), value)
+        begin: list[int] = []
+
+        def append() -> None:
+            if not begin:
+                begin.append(len(self.target))  # what other cells have changed by then is in it
+            self.target[begin[0] :] = value
+
+        return append
