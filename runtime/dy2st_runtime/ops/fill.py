@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dims, dtype
 from ..dtype import name_of
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, IntegerRangeError, ShapeError
 from ..loopir import nodes as n
 from . import sized, sizes
 from .python_int import require_room
@@ -337,9 +337,17 @@ class Eye(OpDef):
                 o[i] = n.select(i // columns == i % columns, n.Const(typed_value(1, dtype), dtype), n.Const(typed_value(0, dtype), dtype))
 
 
+LARGEST = 2**31 - 1
+"""The largest size that `shape` gives."""
+
+
 @register
 class ShapeOf(OpDef):
-    """The sizes of Input as int32, one entry for each axis."""
+    """The sizes of Input as int32, one entry for each axis.
+
+    Raises:
+        IntegerRangeError: a size is 2**31 or more.
+    """
 
     type = "shape"
     inputs = ("Input",)
@@ -352,12 +360,17 @@ class ShapeOf(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray) -> np.ndarray:
+        for d in x.shape:
+            if d > LARGEST:
+                raise IntegerRangeError(f"shape gives int32, which cannot hold the size {d}",
+                                        hint="sizes that a program reads must be less than 2**31")  # fmt: skip
         return np.array(x.shape, "int32")
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any) -> None:
-        with cx.kernel([x], [out]) as (_, (x_ref,), (o,)):
+        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
             for axis, d in enumerate(x_ref.shape):
+                k.fail_if(n.as_expr(d, n.INDEX) > LARGEST)
                 o[axis] = n.cast(n.as_expr(d, n.INDEX), "int32")
 
 
