@@ -12,6 +12,7 @@ from ..dtype import name_of
 from ..errors import AttributeValueError, IntegerRangeError, ShapeError
 from ..loopir import nodes as n
 from . import sized, sizes
+from .bounds import TO_THE_END, TO_THE_START
 from .python_int import require_room
 from .registry import Bool, DType, Float, Float64s, Floats, Int, Ints, Longs, OpDef, Str, TensorType, register
 
@@ -244,6 +245,8 @@ class Range(OpDef):
         if by == 0:
             raise AttributeValueError("the step of a range must not be zero")
         if kind is int:
+            if abs(first - last) > TO_THE_END:
+                raise AttributeValueError(f"the bounds of a range are too far apart: {first} and {last}")
             count = -((first - last) // by)
         else:
             if not math.isfinite((last - first) / by):
@@ -258,7 +261,10 @@ class Range(OpDef):
             first, last, by = (k.let(n.cast(sizes.one_element(k, r), wide)) for r in refs)
             k.fail_if(by == 0)
             if wide == "int64":
-                count = -((first - last) // by)
+                back = k.let(first - last)
+                wraps = ((first < 0) ^ (last < 0)) & ((first < 0) ^ (back < 0))
+                k.fail_if(wraps | (back > TO_THE_END) | (back < TO_THE_START))
+                count = -(back // by)
             else:
                 steps = k.let((last - first) / by)
                 k.fail_if(~n.call("isfinite", steps))

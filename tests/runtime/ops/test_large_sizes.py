@@ -71,8 +71,7 @@ def test_a_tensor_with_as_many_elements() -> None:
     array[-3] = 7
     m = Made()
     x = m.data("x", [-1], "int8")
-    outs = [m.b.op("slice", Input=x, axes=[0], starts=[-5], ends=[TO_THE_END]), m.b.op("slice", Input=x, axes=[0], starts=[1], ends=[TO_THE_END]),
-            m.b.op("size", Input=x)]  # fmt: skip
+    outs = [*(m.b.op("slice", Input=x, axes=[0], starts=[start], ends=[TO_THE_END]) for start in (-5, 1)), m.b.op("size", Input=x)]
     last, rest, size = Executable(m.program, ["x"], [v.name for v in outs]).run([array])
     assert last.tolist() == [0, 0, 7, 0, 0]
     assert rest.shape == (N - 1,)
