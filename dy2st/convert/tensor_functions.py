@@ -33,7 +33,10 @@ def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
 
 def _is_open(x: Any, axis: Any) -> bool:
     """Whether only the run knows how many slices a tensor has along an axis."""
-    return isinstance(x, Tensor) and current_tracer() is not None and x.ndim > 0 and x._value.shape[axis_number(axis)] == -1
+    if not isinstance(x, Tensor) or current_tracer() is None:
+        return False
+    number = axis_number(axis)
+    return -x.ndim <= number < x.ndim and x._value.shape[number] == -1
 
 
 def _tolist(x: Tensor) -> Any:

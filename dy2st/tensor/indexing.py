@@ -301,6 +301,11 @@ def _slicing(x: Tensor, items: Sequence[Any]) -> tuple[str, dict[str, Any]] | No
     return "strided_slice", {"decrease_axis": decrease, "strides": steps, **bounds, **slots}
 
 
+def _in_64_bits(bound: Any) -> Any:
+    """A bound of Python, which may be any int: no tensor has as many elements as where it is cut off here."""
+    return max(TO_THE_START, min(bound, TO_THE_END)) if isinstance(bound, int) else bound
+
+
 def _bounds(x: Tensor, items: Sequence[Any]) -> tuple[dict[str, list[int]], dict[str, list[Tensor]], list[int]]:
     """Slices and numbers as the attributes axes, starts, ends, steps; the slots with the bounds that are only known at
     run time; and the axes that fall away."""
@@ -313,14 +318,14 @@ def _bounds(x: Tensor, items: Sequence[Any]) -> tuple[dict[str, list[int]], dict
             if isinstance(step, Tensor):
                 raise dispatch.staged_value_error(step, "a slice step")
             first, last = (0, TO_THE_END) if step > 0 else (TO_THE_END, TO_THE_START)
-            starts.append(first if item.start is None else item.start)
-            ends.append(last if item.stop is None else item.stop)
-            steps.append(step)
+            starts.append(first if item.start is None else _in_64_bits(item.start))
+            ends.append(last if item.stop is None else _in_64_bits(item.stop))
+            steps.append(_in_64_bits(step))
         else:
             decrease.append(axis)
-            starts.append(item)
+            starts.append(_in_64_bits(item))
             # the end of an axis that falls away is not looked at; -1 has no end that is an int
-            ends.append(TO_THE_END if isinstance(item, Tensor) or item == -1 else item + 1)
+            ends.append(TO_THE_END if isinstance(item, Tensor) or item == -1 else _in_64_bits(item + 1))
             steps.append(1)
         axes.append(axis)
     attrs: dict[str, list[int]] = {"axes": axes, "steps": steps}

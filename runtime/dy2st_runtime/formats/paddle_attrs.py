@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtype
 from ..errors import DTypeError, FormatError
 from ..ir.program import Function
-from ..ops import registry
+from ..ops import bounds, registry
 from .framework_proto import ATTR, ATTR_NAMES
 
 OWN_OP = "dy2st.op"
@@ -108,6 +108,15 @@ def encode(attr: Any, name: str, kind: str, value: Any) -> None:
         raise FormatError(f"attribute {name!r} = {value!r} cannot be stored as {kind}: {error}") from None
 
 
+def _with_open_bounds(name: str, value: Any, table: Mapping[int, int]) -> Any:
+    """Bounds of slices, where those that are left open have another number in a file: PaddlePaddle's are of 32 bits."""
+    return [table.get(v, v) for v in value] if name in ("starts", "ends") and isinstance(value, list) else value
+
+
+_IN_FILES = {bounds.TO_THE_END: 2**31 - 1, bounds.TO_THE_START: -(2**31)}
+_HERE = {there: here for here, there in _IN_FILES.items()}
+
+
 def encode_all(desc: Any, record: type[registry.OpDef], attrs: dict[str, Any]) -> None:
     """Adds the attributes of an op to its OpDesc, in the order of the record; sub-blocks are the caller's."""
     for name, spec in record.attrs.items():
@@ -123,7 +132,7 @@ def encode_all(desc: Any, record: type[registry.OpDef], attrs: dict[str, Any]) -
             if spec.default is not None:
                 raise FormatError(f"op {record.type}: attribute {name!r} has no value to store")
             continue
-        encode(desc.attrs.add(), name, spec.kind, value)
+        encode(desc.attrs.add(), name, spec.kind, _with_open_bounds(name, value, _IN_FILES))
 
 
 def complete(record: type[registry.OpDef], given: dict[str, Any], functions: Mapping[str, Function]) -> dict[str, Any]:
@@ -149,7 +158,7 @@ def complete(record: type[registry.OpDef], given: dict[str, Any], functions: Map
         elif spec.kind == "BLOCK":
             raise FormatError(f"op {record.type} cannot stand in a file")
         else:
-            known[name] = value
+            known[name] = _with_open_bounds(name, value, _HERE)
     try:
         return record.complete_attrs(known)
     except Exception as error:  # the rules of the records were written for values that people give

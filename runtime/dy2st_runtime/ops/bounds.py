@@ -16,8 +16,9 @@ from ..errors import AttributeValueError, OutOfRangeError
 from ..loopir import nodes as n
 from . import sizes
 
-TO_THE_END = 2**31 - 1
-TO_THE_START = -(2**31)
+TO_THE_END = 2**62
+TO_THE_START = -(2**62)
+"""Beyond any size, and no sum with one leaves 64 bits. A file has 2**31 - 1 and -2**31 in their place, as PaddlePaddle's do."""
 
 
 def allowed(size: int) -> str | None:
@@ -145,9 +146,9 @@ def _native_range(k: Any, size: n.Expr, start: Any, end: Any, step: Any) -> tupl
     if forward:
         return begin, k.let(n.maximum(stop - begin, 0))
     k.fail_if(step == 0)
-    width = k.let(n.maximum(n.select(step > 0, step, n.as_expr(0) - step), 1))
-    distance = n.maximum(n.select(step > 0, stop - begin, begin - stop), 0)
-    return begin, k.let((distance + (width - 1)) // width)
+    width = k.let(n.maximum(n.select(step > 0, step, n.as_expr(0) - n.maximum(step, TO_THE_START)), 1))
+    distance = k.let(n.select(step > 0, stop - begin, begin - stop))
+    return begin, k.let(n.select(distance > 0, (distance - 1) // width + 1, 0))  # no sum of a step: it may be any number
 
 
 def read_type(op: str) -> Any:

@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import dims, dtype
 from ..dtype import name_of
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, IntegerRangeError, ShapeError
 from ..loopir import nodes as n
 from . import sized, sizes
+from .bounds import TO_THE_END, TO_THE_START
 from .python_int import require_room
 from .registry import Bool, DType, Float, Float64s, Floats, Int, Ints, Longs, OpDef, Str, TensorType, register
 
@@ -244,6 +245,8 @@ class Range(OpDef):
         if by == 0:
             raise AttributeValueError("the step of a range must not be zero")
         if kind is int:
+            if abs(first - last) > TO_THE_END:
+                raise AttributeValueError(f"the bounds of a range are too far apart: {first} and {last}")
             count = -((first - last) // by)
         else:
             if not math.isfinite((last - first) / by):
@@ -258,7 +261,10 @@ class Range(OpDef):
             first, last, by = (k.let(n.cast(sizes.one_element(k, r), wide)) for r in refs)
             k.fail_if(by == 0)
             if wide == "int64":
-                count = -((first - last) // by)
+                back = k.let(first - last)
+                wraps = ((first < 0) ^ (last < 0)) & ((first < 0) ^ (back < 0))
+                k.fail_if(wraps | (back > TO_THE_END) | (back < TO_THE_START))
+                count = -(back // by)
             else:
                 steps = k.let((last - first) / by)
                 k.fail_if(~n.call("isfinite", steps))
@@ -337,9 +343,17 @@ class Eye(OpDef):
                 o[i] = n.select(i // columns == i % columns, n.Const(typed_value(1, dtype), dtype), n.Const(typed_value(0, dtype), dtype))
 
 
+LARGEST = 2**31 - 1
+"""The largest size that `shape` gives."""
+
+
 @register
 class ShapeOf(OpDef):
-    """The sizes of Input as int32, one entry for each axis."""
+    """The sizes of Input as int32, one entry for each axis.
+
+    Raises:
+        IntegerRangeError: a size is 2**31 or more.
+    """
 
     type = "shape"
     inputs = ("Input",)
@@ -352,12 +366,17 @@ class ShapeOf(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray) -> np.ndarray:
+        for d in x.shape:
+            if d > LARGEST:
+                raise IntegerRangeError(f"shape gives int32, which cannot hold the size {d}",
+                                        hint="sizes that a program reads must be less than 2**31")  # fmt: skip
         return np.array(x.shape, "int32")
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any) -> None:
-        with cx.kernel([x], [out]) as (_, (x_ref,), (o,)):
+        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
             for axis, d in enumerate(x_ref.shape):
+                k.fail_if(n.as_expr(d, n.INDEX) > LARGEST)
                 o[axis] = n.cast(n.as_expr(d, n.INDEX), "int32")
 
 

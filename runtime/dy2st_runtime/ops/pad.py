@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
 from . import nests
+from .bounds import TO_THE_END
 from .registry import Float, Ints, OpDef, Str, TensorType, register
 
 Pairs = list[tuple[int, int]]
-TO_THE_END = 2**31 - 1
 
 
 class _Padding(OpDef):

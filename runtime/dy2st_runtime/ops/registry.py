@@ -30,7 +30,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype, quiet
-from ..errors import AttributeValueError, DTypeError, Dy2stError, GradientError, ShapeError, UnknownOpError
+from ..errors import (
+    AttributeValueError,
+    DTypeError,
+    Dy2stError,
+    GradientError,
+    IntegerRangeError,
+    ShapeError,
+    UnknownOpError,
+)
 from . import calling
 
 ndarray, places = np.ndarray, quiet.places
@@ -87,12 +95,17 @@ class Attr:
             raise AttributeValueError(f"{op}: attribute {name!r} must be {self.kind}, got {value!r}") from None
 
 
+_LIMIT = 2**63
+
+
 def _int(v: Any) -> int:
-    if type(v) is int:
+    if type(v) is not int:
+        if isinstance(v, (str, bytes)) or int(v) != v:
+            raise TypeError
+        v = int(v)
+    if -_LIMIT <= v < _LIMIT:
         return v
-    if isinstance(v, (str, bytes)) or int(v) != v:
-        raise TypeError
-    return int(v)
+    raise IntegerRangeError(f"{v} is no integer of 64 bits")
 
 
 def _str(v: Any) -> str:
@@ -123,6 +136,16 @@ def _list(one: Callable[[Any], Any], exact: type) -> Callable[[Any], list]:
     return convert
 
 
+_int_list = _list(_int, int)
+
+
+def _ints(v: Any) -> list[int]:
+    found = _int_list(v)
+    if found and (max(found) >= _LIMIT or min(found) < -_LIMIT):
+        raise IntegerRangeError(f"{found} are no integers of 64 bits")
+    return found
+
+
 _COERCE: dict[str, Callable[[Any], Any]] = {
     "INT": _int,
     "LONG": _int,
@@ -130,8 +153,8 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
     "FLOAT64": float,
     "BOOLEAN": bool,
     "STRING": _str,
-    "INTS": _list(_int, int),
-    "LONGS": _list(_int, int),
+    "INTS": _ints,
+    "LONGS": _ints,
     "FLOATS": _list(float, float),
     "FLOAT64S": _list(float, float),
     "BOOLEANS": _list(bool, bool),
@@ -142,7 +165,7 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-_EXACT = {"INT": int, "LONG": int, "FLOAT": float, "FLOAT64": float, "BOOLEAN": bool, "STRING": str}
+_EXACT = {"FLOAT": float, "FLOAT64": float, "BOOLEAN": bool, "STRING": str}
 """The class of which a value is in canonical form already."""
 
 

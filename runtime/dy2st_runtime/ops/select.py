@@ -12,6 +12,7 @@ from .. import dims
 from ..errors import DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import nests
+from .bounds import TO_THE_END, TO_THE_START
 from .registry import Bool, Float, Int, OpDef, TensorType, register
 
 
@@ -122,14 +123,14 @@ class TrilTriu(OpDef):
     @staticmethod
     def reference(x: np.ndarray, *, diagonal: int, lower: bool) -> np.ndarray:
         TrilTriu.infer(TensorType.of(x), diagonal=diagonal, lower=lower)
-        return (np.tril if lower else np.triu)(x, diagonal)
+        return (np.tril if lower else np.triu)(x, max(-x.shape[-2] - 1, min(diagonal, x.shape[-1] + 1)))
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any, **attrs: Any) -> None:
         below = attrs["lower"]
         with cx.kernel([x], [out]) as (k, (x,), (out,)):
             rows, cols = x.shape[-2:]
-            offset = k.attr(attrs["diagonal"])
+            offset = k.attr(max(TO_THE_START, min(attrs["diagonal"], TO_THE_END)))
             with k.parallel(nests.span(x.shape[:-1])) as row:
                 last = k.let(row % n.as_expr(rows) + offset, "d")
                 base = k.let(row * cols, "b")
@@ -164,7 +165,7 @@ class Diag(OpDef):
     def reference(x: np.ndarray, *, offset: int, padding_value: float) -> np.ndarray:
         Diag.infer(TensorType.of(x), offset=offset, padding_value=padding_value)
         if x.ndim == 2:
-            return np.diagonal(x, offset).copy()
+            return np.diagonal(x, max(-x.shape[0], min(offset, x.shape[1]))).copy()
         return np.where(np.eye(len(x) + abs(offset), k=offset, dtype=bool), np.diag(x, offset), padding_value).astype(
             x.dtype
         )
@@ -172,7 +173,7 @@ class Diag(OpDef):
     @staticmethod
     def lower(cx: Any, x: Any, out: Any, *, offset: int, padding_value: float) -> None:
         source, target = x, out
-        shift = abs(offset)
+        shift = min(abs(offset), TO_THE_END)
         if len(x.shape) == 2:
             with cx.kernel([source], [target]) as (k, (x,), (out,)):
                 cols = x.shape[1]
