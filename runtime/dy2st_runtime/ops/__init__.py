@@ -15,6 +15,7 @@ from . import compare as compare
 from . import control as control
 from . import conv as conv
 from . import cross_entropy as cross_entropy
+from . import ctc as ctc
 from . import dropout as dropout
 from . import embedding as embedding
 from . import fill as fill
