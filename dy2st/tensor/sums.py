@@ -35,7 +35,10 @@ class Pending:
 
     def add(self, edge: Edge, g: Tensor) -> None:
         """Adds a gradient."""
-        slots, index = self._of(edge)
+        node, index = edge
+        slots = self.slots.get(node)
+        if slots is None:
+            slots = self.slots[node] = [None] * (len(node.outputs) or 1)
         before = slots[index]
         if before is None:
             slots[index] = g
