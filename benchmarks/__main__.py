@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import report, runner
+from . import beside, report, runner
 from .common import Row
 from .frameworks import FRAMEWORKS, PEERS
 from .peers import FOLDER
@@ -58,6 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
     missed = False
     for name in (n for n in names if n in OWN):
         missed |= _own(name, records)
+        if name == "eager":
+            missed |= _beside(records, settings)
     for record in runner.measurements(cases, settings, records[0]):
         records.append(record)
         print(f"  {record['workload']}.{record['case']:<10}{record['framework']:<18}"
@@ -79,6 +81,13 @@ def _own(name: str, records: list[dict[str, Any]]) -> bool:
     for row in rows:
         print(row, flush=True)
         records.append({"benchmark": name, **dataclasses.asdict(row)})
+    return any(row.limit is not None and row.value > row.limit for row in rows)
+
+
+def _beside(records: list[dict[str, Any]], settings: runner.Settings) -> bool:
+    """Runs eager models beside PaddlePaddle's eager mode; whether a limit was missed."""
+    rows = beside.run(settings)
+    records += [{"benchmark": "eager models", **dataclasses.asdict(row)} for row in rows]
     return any(row.limit is not None and row.value > row.limit for row in rows)
 
 

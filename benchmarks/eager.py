@@ -2,6 +2,7 @@
 
 Tensors are small, so that what is measured is dispatch. Each figure is the least of many short batches in this process: on a busy machine
 that is what an op costs when nobody interrupts. A case of several ops (a loss, a layer) counts each of them.
+`python -m benchmarks eager` prints whole models beside PaddlePaddle's eager mode, too: see `beside`.
 """
 
 from __future__ import annotations

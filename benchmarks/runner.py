@@ -74,7 +74,7 @@ def machine(settings: Settings) -> dict[str, Any]:
     record = {"commit": commit, "date": time.strftime("%Y-%m-%d %H:%M"), "machine": f"{_processor()}, {os.cpu_count()} cores",
               "python": platform.python_version(), "threads": settings.threads}  # fmt: skip
     if not settings.quick:
-        record |= _process(["benchmarks.roofline", "--threads", str(settings.threads)], sys.executable, settings, "")
+        record |= process(["benchmarks.roofline", "--threads", str(settings.threads)], sys.executable, settings, "")
     return record
 
 
@@ -100,7 +100,7 @@ def measurements(names: Sequence[tuple[str, str]], settings: Settings, rates: di
                 record["difference"] = difference(results, reference)
             if framework.name in ("dy2st", "dy2st step") and not settings.quick:
                 if not bound:
-                    ops = _process(["benchmarks.roofline", workload, case], sys.executable, settings, "")
+                    ops = process(["benchmarks.roofline", workload, case], sys.executable, settings, "")
                     bound = roofline.least(ops, rates["gemm"], rates["copy"])
                 record |= bound
             yield record
@@ -111,10 +111,10 @@ def _measured(workload: str, case: str, framework: Framework, settings: Settings
     python = python_of(framework.peer, settings.venvs) if framework.peer else sys.executable
     command = ["benchmarks.measure", workload, case, framework.name, "--threads", str(settings.threads)]
     with tempfile.TemporaryDirectory(prefix="dy2st-bench-") as cache:
-        cold = {} if settings.quick else _process([*command, "--first"], python, settings, cache)
+        cold = {} if settings.quick else process([*command, "--first"], python, settings, cache)
         if "refused" in cold:
             return cold
-        rounds = [_process([*command, "--seconds", str(settings.seconds)], python, settings, cache) for _ in range(settings.rounds)]
+        rounds = [process([*command, "--seconds", str(settings.seconds)], python, settings, cache) for _ in range(settings.rounds)]
     if any("refused" in r for r in rounds):
         return next(r for r in rounds if "refused" in r)
     record = sorted(rounds, key=lambda r: r["steady"])[len(rounds) // 2]
@@ -122,7 +122,7 @@ def _measured(workload: str, case: str, framework: Framework, settings: Settings
     return {**times, **{k: v for k, v in record.items() if k not in ("build", "first")}}
 
 
-def _process(command: list[str], python: str, settings: Settings, cache: str) -> Any:
+def process(command: list[str], python: str, settings: Settings, cache: str) -> Any:
     """The last line that `python -m command` prints, as JSON."""
     env = environment(settings.threads, cache) if cache else {**os.environ, "OMP_NUM_THREADS": str(settings.threads)}
     done = subprocess.run([python, "-m", *command], cwd=ROOT, env=env, capture_output=True, text=True)

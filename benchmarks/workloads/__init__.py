@@ -10,6 +10,8 @@ Each module is one model: its sizes, its data from a seed, and for each framewor
 which build the model and return a function without arguments that does one step and returns its results: the loss, the outputs, or the
 gradients. `stage` is applied to the model (or function): `to_static`, `torch.compile`, `torch.jit.script`, or nothing in eager mode.
 A framework that cannot do the workload raises `Refused` with the reason.
+
+`char_lstm`, `ctc`, `reinforce`, `seq2seq` and `unet` are there for `python -m benchmarks eager`: they have `on_paddle` only.
 """
 
 MODULES = ("mlp_branch", "autoencoder", "mnist_cnn", "lstm_language_model", "dynamic_rnn", "scalar_loop", "gru_decoder", "newton",

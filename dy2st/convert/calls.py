@@ -60,8 +60,8 @@ from .unseen import runs_as_it_is
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
-              *(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "rnn_cells", "attention", "transformer", "ctc",
-                                                "functional.ctc", "functional.decoding", "functional.margin")),
+              *(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "rnn_cells", "attention", "transformer",
+                                                "functional.decoding", "functional.margin")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
 # what `total_ordering` gives a class is written with the comparisons that this has

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..errors import AttributeValueError, ShapeError
 from ..framework import nest
 from ..framework.dtype import get_default_dtype
-from ..tensor import Tensor, creation, linalg, manipulation
+from ..tensor import Tensor, creation, dispatch, linalg, manipulation
+from ..tensor.dispatch import ops
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from . import functional as F
@@ -127,6 +130,19 @@ def _affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out if bias is None else out + bias
 
 
+def _fit_together(projected: Any, hidden: Tensor, state: Any, gates: int) -> bool:
+    """Whether one op does what the gates do: in eager mode, where nothing is cast or stretched. Passes make one kernel of the ops of a
+    static function, with what is around them."""
+    if not dispatch.in_dynamic_mode() or not isinstance(projected, Tensor) or not isinstance(state, Tensor):
+        return False
+    x, h, s = projected._value, hidden._value, state._value
+    if not (isinstance(x, np.ndarray) and isinstance(h, np.ndarray) and isinstance(s, np.ndarray)):
+        return False
+    if not x.dtype == h.dtype == s.dtype or x.dtype.char not in "fd":
+        return False
+    return s.ndim == 2 and x.shape == h.shape == (s.shape[0], gates * s.shape[1])
+
+
 class SimpleRNNCell(_GateCell):
     """h' = activation(W_ih x + b_ih + W_hh h + b_hh).
 
@@ -184,9 +200,13 @@ class LSTMCell(_GateCell):
 
     def step(self, projected: Tensor, states: Any) -> tuple[Tensor, Any]:
         h, c = _two(states)
-        i, f, g, o = manipulation.split(projected + self._from_hidden(h), 4, -1)
-        c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
-        h = F.sigmoid(o) * F.tanh(c)
+        hidden = self._from_hidden(h)
+        if _fit_together(projected, hidden, c, self.gates):
+            c, h, _ = ops.op("lstm_gates", X=projected, Hidden=hidden, State=c)
+        else:
+            i, f, g, o = manipulation.split(projected + hidden, 4, -1)
+            c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
+            h = F.sigmoid(o) * F.tanh(c)
         if self.proj_size:
             h = linalg.matmul(h, self.weight_ho)
         return h, (h, c)
@@ -219,8 +239,12 @@ class GRUCell(_GateCell):
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
 
     def step(self, projected: Tensor, states: Any) -> tuple[Tensor, Any]:
+        hidden = self._from_hidden(states)
+        if _fit_together(projected, hidden, states, self.gates):
+            h, _ = ops.op("gru_gates", X=projected, Hidden=hidden, State=states)
+            return h, h
         r, z, n = manipulation.split(projected, 3, -1)
-        hidden_r, hidden_z, hidden_n = manipulation.split(self._from_hidden(states), 3, -1)
+        hidden_r, hidden_z, hidden_n = manipulation.split(hidden, 3, -1)
         c = F.tanh(n + F.sigmoid(r + hidden_r) * hidden_n)
         h = F.sigmoid(z + hidden_z) * (states - c) + c
         return h, h

@@ -2,11 +2,13 @@
 
 The update ops of all parameters, with the clipping and the weight decay before them, are one Program: the parameters and their
 moments are its state, which is written in place, the gradients its feeds, any of which may be absent. The ops are those that an
-eager step runs one by one, so there is one definition of each optimizer. Where nothing else is native, a step runs its ops.
+eager step runs one by one, so there is one definition of each optimizer. Where nothing else is native, the step of a small model runs
+its ops.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -22,6 +24,8 @@ from ..tensor.ownership import make_alone
 
 Pairs = list[tuple[Tensor, Tensor]]
 
+LARGE = 1 << 16
+"""Elements of parameters from which a step loads LLVM where nothing else has: the script trains a model."""
 LIMIT = 8
 """Programs that are made for one optimizer; one whose settings go on changing makes its steps op by op."""
 
@@ -54,8 +58,8 @@ class CompiledSteps:
 
     def run(self, optimizer: Steps, params_grads: Pairs) -> bool:
         """Makes a step; False: it is to be made op by op, as no Program can do it. The ops say why, where it is an error."""
-        # for the step of an eager script alone, compiling would take longer than it saves
-        if interprets() or not runs_native():
+        # for the steps of a small model alone, compiling would take longer than it saves
+        if interprets() or not (runs_native() or sum(math.prod(p._value.shape) for p, _ in params_grads) >= LARGE):
             return False
         gradients = {id(p): g for p, g in params_grads}
         if len(gradients) != len(params_grads) or not all(map(_fit, params_grads)):

@@ -12,7 +12,7 @@ import numpy as np
 from dy2st_runtime import dims
 
 from ..errors import DTypeError, GradientError
-from . import dispatch, tape
+from . import dispatch, sums, tape
 from .attribute import size_of
 from .dispatch import ops
 from .failures import require_sizes
@@ -176,11 +176,11 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
             raise no_gradient(t, "the tensor to differentiate")
     before = dispatch.set_grad(create)
     try:
-        pending: dict[tape.Node, list[Tensor | None]] = {}
+        pending = sums.Pending(recorded=create)
         for t, g in zip(roots, grads, strict=True):
             start = Tensor.wrap(np.ones_like(t._value)) if g is None else g  # type: ignore[arg-type]
-            _accumulate(pending, _edge(t), start)
-        order = _reachable(list(pending), {_key(t) for t in blocked if not t._stops})
+            pending.add(_edge(t), start)
+        order = _reachable(list(pending.slots), {_key(t) for t in blocked if not t._stops})
         targets = None if wrt is None else [None if t._stops else _key(t) for t in wrt]
         wanted = {k for k in targets or () if k is not None}
         useful = None if targets is None else _useful(order, wanted)
@@ -191,7 +191,7 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
         cut = {_key(t) for t in blocked if not t._stops}
         passed: list[tape.Node] = []
         for node in reversed(order):
-            douts = pending.pop(node, None)
+            douts = pending.slots.pop(node, None)
             if douts is None:
                 continue
             if node.siblings is not None:
@@ -216,7 +216,7 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
     return [] if targets is None else [None if k is None else found.get(k) for k in targets]
 
 
-def _step(node: tape.Node, douts: list[Tensor | None], pending: dict, useful: set[_Key] | None, cut: set[_Key],
+def _step(node: tape.Node, douts: list[Tensor | None], pending: sums.Pending, useful: set[_Key] | None, cut: set[_Key],
           create: bool) -> None:  # fmt: skip
     """Computes the gradients of a node's inputs and hands them on."""
     edges = node.live_edges()
@@ -224,12 +224,12 @@ def _step(node: tape.Node, douts: list[Tensor | None], pending: dict, useful: se
     if cut or useful is not None:
         keys = [None if e is None else (id(e[0]), e[1]) for e in edges]
         needed = [k is not None and k not in cut and (useful is None or k in useful) for k in keys]
-    if True not in needed:
+    if True not in needed or pending.add_part(node, douts, needed):
         return
     for edge, want, g in zip(edges, needed, node.gradients(douts, needed, create), strict=True):
         if want and g is not None:
             assert edge is not None
-            _accumulate(pending, edge, g)
+            pending.add(edge, g)
 
 
 def _edge(t: Tensor) -> tape.Edge:
@@ -241,15 +241,6 @@ def _edge(t: Tensor) -> tape.Edge:
 def _key(t: Tensor) -> _Key:
     node, index = _edge(t)
     return id(node), index
-
-
-def _accumulate(pending: dict[tape.Node, list[Tensor | None]], edge: tape.Edge, g: Tensor) -> None:
-    node, index = edge
-    slots = pending.get(node)
-    if slots is None:
-        slots = pending[node] = [None] * (len(node.outputs) or 1)
-    before = slots[index]
-    slots[index] = g if before is None else ops.add(before, g)
 
 
 def _reachable(roots: list[tape.Node], cut: set[_Key]) -> list[tape.Node]:

@@ -342,8 +342,10 @@ class Dispatcher(OpBuilder):
         values = tuple(arrays)
         try:
             function = op.quick
-            if function is None:
-                given = heavy.run(op, values, attrs) if op.kernel_from else op.compute(values, attrs)
+            if op.kernel_from and heavy.pays(op, values, attrs):
+                given = heavy.run(op, values, attrs)
+            elif function is None:
+                given = op.compute(values, attrs)
             elif op.only_moves:
                 given = function(values, attrs)
             else:

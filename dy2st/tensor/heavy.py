@@ -11,18 +11,25 @@ from typing import Any
 import numpy as np
 from dy2st_runtime import config
 from dy2st_runtime.executor import runs_native
+from dy2st_runtime.ops.checked import require_fit
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
 ALONE = 16
 """So many times as many elements it takes where nothing is native yet: LLVM has to be loaded first, a tenth of a second."""
 
 
+def pays(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
+    """Whether an op with `kernel_from` runs its kernels: it has much to do, and they are allowed."""
+    count = op.elements(ins, attrs)
+    if count < op.kernel_from or config.NO_JIT.get():
+        return False
+    return runs_native() or (op.kernel_alone and count >= op.kernel_from * ALONE)
+
+
 def run(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-    """What an op that is heavy at times gives, as a tuple with one entry for each output slot: by its kernels or by its reference."""
-    if config.NO_JIT.get() or op.elements(ins, attrs) < op.kernel_from * (1 if runs_native() else ALONE):
-        return op.run_reference(ins, attrs)
+    """What the kernels of an op give, as a tuple with one entry for each output slot."""
     # what the shapes are to blame for is said before anything is compiled
-    op.infer_types(types(ins), attrs)
+    require_fit(op, ins, attrs)
     from dy2st_runtime.executor.single import run_op  # loads LLVM
 
     return run_op(op, ins, attrs)

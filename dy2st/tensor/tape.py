@@ -159,12 +159,14 @@ class OpNode(Node):
 
     Attributes:
         values, results: the arrays in the slots; None after `release`.
+        plain: whether no slot has a list with entries.
     """
 
-    __slots__ = ("attrs", "op", "results", "values")
+    __slots__ = ("attrs", "op", "plain", "results", "values")
 
     op: type[OpDef]
     attrs: dict[str, Any]
+    plain: bool
     values: tuple[Any, ...] | None
     results: tuple[Any, ...] | None
     builder: ClassVar[Any]
@@ -181,6 +183,8 @@ class OpNode(Node):
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
         assert self.values is not None
         assert self.results is not None
+        if not create_graph and self.plain:
+            return self._first_gradients(grads, needed)
         edges, at = self.live_edges(), 0
         ins: list[Any] = []
         for value in self.values:
@@ -218,6 +222,33 @@ class OpNode(Node):
                 flat.append(_force(dx, next(wanted)))
         return flat
 
+    def _first_gradients(self, grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
+        """`gradients` where nobody asks for those of gradients and no list has entries: no tensor needs to know where it came from."""
+        ins: list[Any] = []
+        for value in self.values:  # type: ignore[union-attr]
+            if value is None or type(value) is list:  # an empty one
+                ins.append(value)
+            else:
+                t = new(Tensor)
+                t._value, t._stop = value, True
+                ins.append(t)
+        outs: list[Tensor | None] = []
+        for value in self.results:  # type: ignore[union-attr]
+            if value is None:
+                outs.append(None)
+            else:
+                t = new(Tensor)
+                t._value, t._stop = value, True
+                outs.append(t)
+        flat: list[Tensor | None] = []
+        at = 0
+        for x, dx in zip(ins, self.op.grad(self.builder, tuple(ins), tuple(outs), tuple(grads), **self.attrs), strict=True):
+            if x is None or type(x) is list:
+                continue
+            flat.append(None if dx is None or not needed[at] else dx() if callable(dx) else dx)
+            at += 1
+        return flat
+
     def _output(self, value: np.ndarray | None, index: int) -> Tensor | None:
         return None if value is None else _at(value, (self, index) if value.dtype.kind == "f" else None)
 
@@ -231,8 +262,11 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
         values, results: the arrays of both.
     """
     edges: list[Edge | None] = []
+    plain = True
     for x in ins:
         if type(x) is list:
+            if x:
+                plain = False
             for t in x:
                 edges.append(None if t._stop else (t._node or leaf_node(t), t._index))
         elif x is not None:
@@ -249,6 +283,7 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
         if x is None:
             outputs.append(None)
         elif type(x) is list:
+            plain = False
             outputs += [node._made(t, len(outputs) + i) for i, t in enumerate(x)]
         elif x._stop:
             outputs.append(None)
@@ -257,6 +292,7 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
             if outputs:
                 x._index = len(outputs)
             outputs.append(ref(x))
+    node.plain = plain
 
 
 class FunctionNode(Node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import frameworks, layers, measure, report, roofline, runner
+from benchmarks import beside, frameworks, layers, measure, report, roofline, runner
 from benchmarks.workloads import MODULES, autoencoder, common
 
 
@@ -144,3 +145,36 @@ def test_parameters_are_the_same_for_all_frameworks() -> None:
     assert draw(3, 4).tolist() != w.tolist()
     assert abs(draw.norm(1000)[0].mean() - 1) < 0.02
     assert frameworks.leaves([1, (2, [3])]) == [1, 2, 3]
+
+
+def test_eager_models_beside_a_peer_that_is_not_there_are_skipped_with_a_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert beside.run(runner.Settings(venvs=tmp_path)) == []
+    assert "skipped, as it is not installed; `python -m benchmarks.peers paddle`" in capsys.readouterr().out
+
+
+def test_a_row_beside_a_peer_has_the_ratio_of_the_least_medians(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def process(command: list[str], python: str, settings: Any, cache: str) -> dict[str, Any]:
+        asked.append((command[3], "--first" in command))
+        ours = command[3] == "dy2st eager"
+        steady = (6.0 if ours else 2.0) + len(asked)
+        return {"steady": steady, "cpu": 1.0, "first": 5.0, "results": [] if "--first" in command else [summary(2.0)]}
+
+    def summary(value: float) -> list[dict[str, Any]]:
+        return measure.summary([np.full(3, value)])
+
+    monkeypatch.setattr(beside, "process", process)
+    monkeypatch.setattr(beside, "python_of", lambda *_: "python")
+    row = beside.measured("autoencoder.train", runner.Settings(rounds=2), "")
+    assert asked == [("dy2st eager", True), *[("dy2st eager", False), ("paddle eager", False)] * 2]
+    assert (row.ours, row.theirs, row.value) == (8.0, 5.0, 1.6)
+    assert "MISSED" in str(row)
+    monkeypatch.setattr(beside, "process", lambda *_: {"refused": "no such thing"})
+    assert str(beside.measured("ctc.train", runner.Settings(), "")).endswith("dy2st eager: no such thing")
+
+
+@pytest.mark.parametrize("name", beside.ROWS)
+def test_the_workloads_of_the_rows_exist(name: str) -> None:
+    workload, case = name.split(".")
+    assert case in importlib.import_module(f"benchmarks.workloads.{workload}").CASES

@@ -10,7 +10,8 @@ from agreement import Of, agree, normal
 import dy2st as paddle
 import dy2st.nn.functional as F
 from dy2st import Tensor, nn
-from dy2st.errors import AttributeValueError, ShapeError
+from dy2st.autograd import grad
+from dy2st.errors import AttributeValueError, OutOfRangeError, ShapeError
 
 A, B, C = normal(4, 5), normal(4, 5, seed=1), normal(4, 5, seed=2)
 SIGNS = np.sign(B)
@@ -114,6 +115,30 @@ def test_ctc_of_the_impossible_has_gradients_that_are_numbers():
     assert loss.item() > 1e20
     loss.backward()
     assert np.isfinite(x.grad.numpy()).all()
+
+
+def test_ctc_of_what_is_behind_the_lengths_counts_nothing():
+    logits, counts, lengths = normal(5, 2, 4), Tensor([2, 1]), Tensor([5, 3])
+    first, second = (Tensor(logits, stop_gradient=False) for _ in range(2))
+    a = F.ctc_loss(first, Tensor([[1, 2], [3, 0]]), lengths, counts)
+    b = F.ctc_loss(second, Tensor([[1, 2], [3, -1]]), lengths, counts)
+    assert a.item() == b.item()
+    a.backward()
+    assert not first.grad.numpy()[3:, 1].any()
+    with pytest.raises(OutOfRangeError, match="label 4 is out of range for 4 classes"):
+        F.ctc_loss(first, Tensor([[1, 4], [3, 0]]), lengths, counts)
+
+
+def test_ctc_has_gradients_of_gradients_and_float16():
+    given = Tensor([[1, 2], [3, 3]]), Tensor([3, 3]), Tensor([2, 1])
+    x = Tensor(normal(3, 2, 4), stop_gradient=False)
+    (dx,) = grad(F.ctc_loss(x, *given), x, create_graph=True)
+    (ddx,) = grad((dx**2).sum(), x)
+    moved = 1e-2 * normal(3, 2, 4)
+    slopes = [(grad(F.ctc_loss(y, *given), y)[0] ** 2).sum().item()
+              for y in (Tensor(x.numpy() + s * moved, stop_gradient=False) for s in (1, -1))]  # fmt: skip
+    np.testing.assert_allclose((ddx.numpy() * moved).sum(), (slopes[0] - slopes[1]) / 2, rtol=1e-2, atol=1e-5)
+    assert F.ctc_loss(x.astype("float16"), *given).dtype == "float16"
 
 
 def test_rrelu():

@@ -7,6 +7,8 @@ import dy2st as paddle
 from dy2st import Tensor, jit, nn
 from dy2st.errors import AttributeValueError, ShapeError, StructureError
 from dy2st.jit import InputSpec
+from dy2st.nn import rnn_cells
+from dy2st.tensor import dispatch
 
 
 def sigmoid(x):
@@ -241,3 +243,31 @@ def test_states_and_saved_models(tmp_path):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("make", [nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell], ids=lambda make: make.__name__)
+def test_the_gates_are_one_op_in_eager_mode_and_the_same_as_many(make, monkeypatch):
+    """Values, gradients and gradients of gradients."""
+    paddle.seed(3)
+    layer = make(3, 4)
+    x = Tensor(normal(2, 5, 3) if make in (nn.LSTM, nn.GRU) else normal(2, 3), stop_gradient=False)
+
+    def found():
+        y, states = layer(x)
+        wrt = [x, *layer.parameters()]
+        total = (y**2).sum() + sum((s**3).sum() for s in (states if isinstance(states, tuple) else (states,)))
+        grads = paddle.grad(total, wrt, create_graph=True)
+        return [y, *grads, *paddle.grad(sum((g**2).sum() for g in grads), wrt)]
+
+    types = []
+    apply = type(dispatch.ops).apply
+    monkeypatch.setattr(type(dispatch.ops), "apply", lambda self, op, *args: (types.append(op.type), apply(self, op, *args))[1])
+    one = found()
+    gates = f"{'lstm' if 'LSTM' in make.__name__ else 'gru'}_gates"
+    assert {gates, f"{gates}_grad"} <= set(types)
+    monkeypatch.setattr(rnn_cells, "_fit_together", lambda *_: False)
+    types.clear()
+    many = found()
+    assert gates not in types
+    for a, b in zip(one, many, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)

@@ -280,7 +280,8 @@ class Session:
         try:
             for place, value in zip(executable._feeds, feeds, strict=True):
                 self._bind(place, value)
-            self._bind_state()
+            if executable.state_names:
+                self._bind_state()
         except BaseException:
             self.close()
             raise

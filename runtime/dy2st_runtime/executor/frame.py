@@ -97,7 +97,7 @@ class Frame:
         self.state: list[np.ndarray] = []
         # of descriptors whose values were asked for: where they are, their shapes, and arrays that show the memory
         self._views: dict[int, tuple[int, list[int], np.ndarray]] = {}
-        self._words, self._bound_words = _words(self.descriptors), _words(self.bound)
+        self._words, self._bound_words, self._buffer_words = map(_words, (self.descriptors, self.bound, self.buffers))
         self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
         self._memory.atexit = False  # a daemon thread may still run in it when the process ends
 
@@ -208,9 +208,11 @@ class Frame:
     @property
     def allocated(self) -> int:
         """Bytes of buffers that the frame holds."""
-        words = self.arguments
-        capacity = np.concatenate([self.buffers, _slots(words)])[:, layout.BUFFER_CAPACITY]
-        return int(capacity[capacity > 0].sum() + words[layout.WORDS + 1] + words[layout.SLOTS + 1])
+        words = self.argument_words
+        capacity = [c for c in self._buffer_words[layout.BUFFER_CAPACITY :: layout.BUFFER_WORDS].tolist() if c > 0]
+        if words[layout.SLOTS + 1]:
+            capacity += [c for _, c in _slots(self.arguments).tolist() if c > 0]
+        return sum(capacity) + words[layout.WORDS + 1] + words[layout.SLOTS + 1]
 
 
 def address(array: np.ndarray) -> int:

@@ -15,6 +15,7 @@ from . import compare as compare
 from . import control as control
 from . import conv as conv
 from . import cross_entropy as cross_entropy
+from . import ctc as ctc
 from . import dropout as dropout
 from . import embedding as embedding
 from . import fill as fill
@@ -32,6 +33,7 @@ from . import pool as pool
 from . import python_int as python_int
 from . import random as random
 from . import random_state as random_state
+from . import recurrent as recurrent
 from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad

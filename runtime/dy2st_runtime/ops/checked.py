@@ -19,20 +19,25 @@ class CheckedOp(OpDef):
 
     @classmethod
     def check_operands(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-        if len(ins) == 1 and type(x := ins[0]) is np.ndarray and not cls.list_attrs:
-            key: tuple[Any, ...] | None = (cls, x.dtype, x.shape, *attrs, *attrs.values())
-        else:
-            key = _key(cls, ins, attrs)
-        try:
-            known = key in _passed
-        except TypeError:  # an attribute that cannot be looked up
-            known, key = False, None
-        if not known:
-            cls.infer_types(tuple([_type(v) for v in x] if isinstance(x, list) else _type(x) for x in ins), attrs)
-            if key is not None:
-                if len(_passed) >= REMEMBERED:
-                    _passed.clear()
-                _passed[key] = True
+        require_fit(cls, ins, attrs)
+
+
+def require_fit(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> None:
+    """Raises what `infer` raises for inputs (arrays) of these types; it is asked once for each."""
+    if len(ins) == 1 and type(x := ins[0]) is np.ndarray and not op.list_attrs:
+        key: tuple[Any, ...] | None = (op, x.dtype, x.shape, *attrs, *attrs.values())
+    else:
+        key = _key(op, ins, attrs)
+    try:
+        known = key in _passed
+    except TypeError:  # an attribute that cannot be looked up
+        known, key = False, None
+    if not known:
+        op.infer_types(tuple([_type(v) for v in x] if isinstance(x, list) else _type(x) for x in ins), attrs)
+        if key is not None:
+            if len(_passed) >= REMEMBERED:
+                _passed.clear()
+            _passed[key] = True
 
 
 REMEMBERED = 4096

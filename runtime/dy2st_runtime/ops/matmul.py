@@ -58,6 +58,18 @@ class Matmul(OpDef):
     type = "matmul_v2"
     inputs = ("X", "Y")
     attrs = {"trans_x": Bool(False), "trans_y": Bool(False)}
+    kernel_from = 1 << 18  # from here on NumPy's library takes threads, for which it waits where the machine is busy
+    kernel_alone = False
+
+    @classmethod
+    def elements(cls, ins: tuple, attrs: dict[str, Any]) -> int:
+        """Multiplications. Of what has no products of its own in registers, none count."""
+        x, y = ins
+        if x.dtype != y.dtype or x.dtype.char not in "fd" or not x.ndim or not y.ndim:
+            return 0
+        columns = 1 if y.ndim == 1 else y.shape[-2] if attrs["trans_y"] else y.shape[-1]
+        rows = 1 if x.ndim == 1 else x.shape[-1] if attrs["trans_x"] else x.shape[-2]
+        return max(x.size * columns, y.size * rows)
 
     @staticmethod
     def infer(x: TensorType, y: TensorType, *, trans_x: bool, trans_y: bool) -> TensorType:

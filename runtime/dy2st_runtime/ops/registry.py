@@ -351,7 +351,12 @@ class OpDef:
     checks: ClassVar[bool] = False
     """True: `check_operands` says before the reference runs what that does not see."""
     kernel_from: ClassVar[int] = 0
-    """From so many elements on eager mode runs the op's kernels, as its reference takes several times as long; 0: never."""
+    """From so many elements on eager mode runs the op's kernels, as its reference takes longer; 0: never."""
+    kernel_alone: ClassVar[bool] = True
+    """Whether the reference takes so much longer that eager mode loads LLVM for this op alone; else its kernels run where others do."""
+    add_grad: ClassVar[Callable[..., None] | None] = None
+    """Of an op that reads a part of its first input: `add_grad(sum, inputs, attrs, out_grad)` adds to an array of the shape of that input
+    what `grad` gives for it, without making it; the sums of eager mode."""
 
     input_slots: ClassVar[tuple[Slot, ...]]
     output_slots: ClassVar[tuple[Slot, ...]]
@@ -490,7 +495,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
     cls.list_attrs = any(isinstance(attr.default, list) for attr in cls.attrs.values())
-    if not (cls.host or cls.kernel_from):
+    if not cls.host:
         cls.quick = functools.partial(_first_call, cls)
     cls._completions = {}
     if not hasattr(cls, "grad"):

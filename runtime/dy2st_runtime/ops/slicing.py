@@ -115,6 +115,10 @@ class _Read(_Slicing):
         slots = {slot.name: value for slot, value in zip(cls.input_slots, ins, strict=True)}
         return (lambda: b.op(f"{cls.type}_grad", **slots, **{"Out@GRAD": douts[0]}, **attrs), *(None for _ in ins[1:]))
 
+    @classmethod
+    def add_grad(cls, total: np.ndarray, ins: tuple[Any, ...], attrs: dict[str, Any], dout: np.ndarray) -> None:
+        total[cls.key(total, ins[1:], attrs)] += dout
+
 
 class _Gradient(_Slicing):
     """Zeros of Input's shape with Out@GRAD at the place of the slice."""

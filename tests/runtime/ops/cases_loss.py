@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,33 @@ def nll_rows(x: np.ndarray, label: np.ndarray, reduction: str, weight: np.ndarra
     backward = {**inputs, "Total_weight": np.array(total, np.float32), "Out@GRAD": f32(*out.shape)}
     return [Case("nll_loss", inputs, attrs, expect=lambda *v: nll(*v, reduction=reduction), grad=("X",)),
             Case("nll_loss_grad", backward, attrs, grad=("Out@GRAD",))]  # fmt: skip
+
+
+def ctc(logits: np.ndarray, label: np.ndarray, steps: np.ndarray, counts: np.ndarray, blank: int = 0) -> tuple:
+    """The gradient by differences, and the loss by all paths."""
+
+    def loss(x: np.ndarray) -> np.ndarray:
+        p, found = special.softmax(x.astype(np.float64), -1), []
+        for row, (length, count) in enumerate(zip(np.minimum(steps, len(x)), counts, strict=True)):
+            wanted, total = list(label[row, :count]), 0.0
+            for path in itertools.product(range(x.shape[2]), repeat=int(length)):
+                if [c for c, _ in itertools.groupby(path) if c != blank] == wanted:
+                    total += math.prod(p[t, row, c] for t, c in enumerate(path))
+            found.append(-math.log(total))
+        return np.array(found)
+
+    slopes, step = np.zeros(logits.shape), 1e-4
+    for at in np.ndindex(logits.shape):
+        moved = np.zeros(logits.shape)
+        moved[at] = step
+        slopes[at] = (loss(logits + moved) - loss(logits - moved))[at[1]] / (2 * step)
+    return slopes, loss(logits)[:, None]
+
+
+CTC = {"Logits": f32(4, 3, 3), "Label": np.array([[1, 2], [2, -7], [1, 1]]), "LogitsLength": np.array([4, 2, 9]),
+       "LabelLength": np.array([2, 1, 2])}  # fmt: skip
+SECOND = {"Logits": f32(3, 2, 3), "Label": np.array([[0, 1], [1, 0]], np.int32), "LogitsLength": np.array([3, 2]),
+          "LabelLength": np.array([2, 1])}  # fmt: skip
 
 
 def sigmoid_ce(x: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -163,6 +192,16 @@ CASES: list[Case] = [
     Case("nll_loss", {"X": f32(3, 4), "Label": np.zeros(3, np.int64)}, {"reduction": "max"}, raises=AttributeValueError, match="max",
          static=True),
     Case("nll_loss", {"X": f32(3, 4), "Label": np.zeros(3, np.int64), "Weight": f32(3)}, raises=ShapeError, match="weights"),
+
+    Case("warpctc", CTC, expect=ctc, grad=("Logits",), known=("Logits", "Label"), rtol=1e-4),
+    Case("warpctc", SECOND, {"blank": 2}, expect=lambda *v: ctc(*v, blank=2), grad=("Logits",), known=("Logits", "Label"), rtol=1e-4),
+    Case("warpctc", {**SECOND, "Label": np.zeros((2, 0), np.int64), "LabelLength": np.array([0, 0])}, {"blank": 1}, grad=("Logits",),
+         expect=lambda *v: ctc(*v, blank=1), known=("Logits", "Label"), rtol=1e-4),
+    Case("warpctc", {**SECOND, "Label": np.array([[3, 1], [1, 0]])}, {"blank": 2}, raises=OutOfRangeError, match="label 3"),
+    Case("warpctc", SECOND, {"blank": 4}, raises=OutOfRangeError, match="label 4"),
+    Case("warpctc", {**SECOND, "LabelLength": np.array([2, 1, 1])}, raises=ShapeError, match="lengths of the labels", static=True),
+    Case("warpctc", {**SECOND, "Logits": f32(3, 2, 3).astype(np.float16)}, raises=DTypeError, match="float16", static=True),
+    Case("warpctc", SECOND, {"norm_by_times": True}, raises=AttributeValueError, match="norm_by_times", static=True),
 
     Case("sigmoid_cross_entropy_with_logits", {"X": f32(3, 4) * 5, "Label": SIGNS}, expect=sigmoid_ce, grad=("X",)),
     Case("sigmoid_cross_entropy_with_logits", {"X": np.array([-200, 200], np.float32), "Label": np.array([1, 1], np.float32)}, grad=(),
