@@ -8,7 +8,6 @@ What the kernel raises is a failure, for which the reference is run again: there
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from numba import types as numba_types
 from numba.extending import intrinsic
 
 from .. import dtype as dt
+from .. import forks
 from ..codegen import layout
 from ..errors import CompileError
 from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
@@ -31,7 +31,7 @@ from .numba_engine import DTYPES, as_intrinsic
 from .symbols import symbol
 from .values import Instruction, external
 
-_compiling = threading.RLock()
+_compiling = forks.reentrant_lock()
 _entries: dict[str, Any] = {}
 """What Numba has made of a native form, by its name; its code lives as long as it does."""
 
