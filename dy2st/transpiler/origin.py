@@ -77,6 +77,11 @@ def _characters(text: str, offset: int) -> int:
     return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
 
 
+def _first(name: str, end: str = "_") -> str:
+    """The name without its number (and what stands before that): `if_body` of `if_body_1`, `break` of `break_1`."""
+    return name.rstrip("0123456789").removesuffix(end)
+
+
 class SourceMap:
     """From positions in generated text to the user's places.
 
@@ -90,8 +95,9 @@ class SourceMap:
 
     def __init__(self, spans: Sequence[Span], made: Iterable[str]):
         self.spans = spans
-        self.variables = frozenset(n for n in made if n.rstrip("0123456789").endswith("_"))
-        self.functions = frozenset(made) - self.variables
+        known = frozenset(made)
+        self.functions = frozenset(n for n in known if _first(n) in known or not _first(n, "").endswith("_"))
+        self.variables = known - self.functions
         self._exact: dict[tuple[int, int, int, int], Location] = {}
         self._lines: dict[int, Location] = {}
         for line, col, end_line, end_col, origin in spans:
