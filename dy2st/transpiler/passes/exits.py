@@ -130,17 +130,19 @@ class ExitLowering:
         return result
 
     def _sections(self, block: list) -> list[list]:
-        """The block, cut behind every so many statements with exits, and where another kind of exits has cut it. What belongs to the
-        statement before stays with it."""
+        """The block, cut behind every so many statements with exits, and where another kind of exits has cut it. There are exits in each
+        section, and what belongs to the statement before stays with it."""
+        leaves = [self.contains([statement]) for statement in block]
+        last = max((i for i, found in enumerate(leaves) if found), default=-1)
         sections: list[list] = [[]]
         count = 0
-        for statement in block:
-            cut = count == MOST_NESTED or getattr(statement, "section", False)
-            if count and cut and not getattr(statement, "belongs", False):
+        for i, statement in enumerate(block):
+            cut = count >= MOST_NESTED or getattr(statement, "section", False)
+            if count and cut and i <= last and not getattr(statement, "belongs", False):
                 sections.append([])
                 count = 0
             sections[-1].append(statement)
-            count = min(count + self.contains([statement]), MOST_NESTED)
+            count += leaves[i]
         return sections
 
     def _nested(self, block: list, *, last: bool) -> list:

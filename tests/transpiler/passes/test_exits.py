@@ -72,7 +72,7 @@ def test_what_the_loop_carries_is_alive(monkeypatch):
                 break
             a = a - t
             if a > 2:
-                continue
+                break
             b = b + t
         return b
     """
@@ -80,7 +80,6 @@ def test_what_the_loop_carries_is_alive(monkeypatch):
     def f(a, b):
         break_ = False
         while not break_ and a:
-            continue_ = False
             t = b
             if a > 1:
                 break_ = True
@@ -88,8 +87,8 @@ def test_what_the_loop_carries_is_alive(monkeypatch):
             if not break_:
                 a = a - t
                 if a > 2:
-                    continue_ = True
-                if not continue_:
+                    break_ = True
+                else:
                     b = b + t
         return b
     """
