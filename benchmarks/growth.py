@@ -1,7 +1,9 @@
-"""How cost grows: with the iterations of a loop, also one that changes a list, the ops of a body or a program, another batch size."""
+"""How cost grows: with the iterations of a loop, also one that changes a list, the ops of a body or a program, the exits of a function,
+another batch size."""
 
 from __future__ import annotations
 
+import linecache
 import time
 from collections.abc import Callable
 
@@ -77,6 +79,38 @@ def queue(x, trips):
     return total
 
 
+def leaving(words: tuple[str, ...], count: int) -> Callable:
+    """A function with so many conditions on tensors, behind which it does these in turn: in a loop, or `return` without one."""
+    around = ["    if i < 3:"] if words == ("return y",) else ["    while i < 3:", "        i = i + 1"]
+    lines = ["def leaving(x, k):", "    y, i = x * 1, k * 0", *around]
+    for i in range(count):
+        lines += [f"        if k + i == {i + 2}:", f"            {words[i % len(words)]}", f"        y = y * 1.01 + {i}"]
+    text = "\n".join([*lines, "    return y", ""])
+    file = f"<{count} times {words}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    scope: dict[str, Callable] = {}
+    exec(compile(text, file, "exec"), scope)
+    return scope["leaving"]
+
+
+def exits() -> list[Row]:
+    """What the first call takes, with its gradient, for functions of many exits."""
+    rows, counts = [], (10, 40, 80, 200)
+    for what, words in (("early returns", ("return y",)), ("breaks", ("break",)), ("continues", ("continue",)),
+                        ("breaks, continues and returns", ("break", "continue", "return y"))):  # fmt: skip
+        found = []
+        for count in counts:
+            static = to_static(leaving(words, count))
+            x = paddle.ones([4])
+            x.stop_gradient = False
+            start = time.process_time()
+            static(x, paddle.to_tensor(count + 9)).sum().backward()
+            found.append(time.process_time() - start)
+            rows.append(Row(f"the first call of a function of {count} {what}, with gradients", found[-1], "s"))
+        rows.append(Row(f"one of {counts[-1]} {what} / of {counts[1]}", found[-1] / found[1] * counts[1] / counts[-1], "x", 2))
+    return rows
+
+
 def lists() -> list[Row]:
     """What an iteration costs that changes a list of rows, in long loops relative to short ones."""
     rows, (few, many) = [], (200, 1_600)
@@ -109,7 +143,7 @@ def run() -> list[Row]:
     n = paddle.to_tensor(1_000)
     small, large = fastest_in_turn(*(lambda f=f: f(x, n) for f in loops), repeat=5)
     rows.append(Row(f"an op of a body of {2 * body} / of 20", large / small * 10 / body, "x", 1.2))
-    rows += lists()
+    rows += lists() + exits()
     programs = []
     for ops in (2_500, 20_000):
         start = time.perf_counter()

@@ -69,6 +69,7 @@ from .texts import shown as shown
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer
 from .tries import try_stmt as try_stmt
+from .undefined import Dead as Dead
 from .undefined import Undefined as Undefined
 from .undefined import Unread as Unread
 from .undefined import ldu as ldu

@@ -36,7 +36,7 @@ from .structure import MaybeNumber, MaybeObject, flatten, node_type, split
 from .texts import StagedText
 from .tracer import Tracer
 from .types import LeafType, array_of, cure, describe, join, listed, made_at, same, type_of
-from .undefined import Undefined, Unread
+from .undefined import Dead, Undefined, Unread
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class Fitter:
         """
         if same(before, new) and (isinstance(p, Const) or not isinstance(new, DynamicList)):
             return p  # a list may have got entries of other kinds
+        if isinstance(new, Dead):
+            return self.alone(before) if isinstance(p, Const) else p
+        if isinstance(before, Dead) and isinstance(p, Const):
+            return self.alone(new)
         try:
             if any(isinstance(x, (NoAttribute, MaybeAttribute)) for x in (before, new)):
                 return self._attribute(p, before, new, name)

@@ -51,7 +51,7 @@ def variables() -> Iterator[tuple[FrameType, str, Any]]:
 
 def named_variables() -> Iterator[tuple[FrameType, str, Any]]:
     """Those of them that are the user's."""
-    return (v for v in variables() if v[1] not in made_variables(v[0].f_code))
+    return (v for v in variables() if v[1] not in made_variables(v[0].f_code) and v[1] not in made_functions(v[0].f_code))
 
 
 def held_by_generator(x: GeneratorType) -> list[Any]:

@@ -35,6 +35,10 @@ class Unread(Undefined):
     """The same, of what is never read before it has a value: nobody needs to know then on which paths it has one."""
 
 
+class Dead(Unread):
+    """The same on a path that never reads it: whatever it is on the others, it may be there too."""
+
+
 def ldu(thunk: Callable[[], Any], name: str) -> Any:
     """The value of a variable, attribute or item; `Undefined` if there is none."""
     try:

@@ -24,11 +24,15 @@ class Context:
     Args:
         tree: the function, stamped with origins.
         free: the names of the original function's closure cells.
+
+    Attributes:
+        returned: the variables that have got the values of early returns.
     """
 
     def __init__(self, tree: gast.AST, free: tuple[str, ...] = ()):
         self.free = free
         self.namer = Namer([*identifiers(tree), *free])
+        self.returned: set[str] = set()
 
     def error(self, node: gast.AST, message: str, hint: str | None = None) -> ConversionError:
         """The error that `message` makes of `node`; to be raised by the caller."""

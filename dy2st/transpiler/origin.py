@@ -89,6 +89,11 @@ def position(place: Location) -> tuple[int, int, int]:
     return (place.line, col, end) if text.isascii() else (place.line, len(text[:col].encode()), len(text[:end].encode()))
 
 
+def _first(name: str, end: str = "_") -> str:
+    """The name without its number (and what stands before that): `if_body` of `if_body_1`, `break` of `break_1`."""
+    return name.rstrip("0123456789").removesuffix(end)
+
+
 class SourceMap:
     """From positions to the user's places: from those in generated text, and from those in code that has the user's own.
 
@@ -103,8 +108,9 @@ class SourceMap:
 
     def __init__(self, filename: str, spans: Sequence[Span], made: Iterable[str]):
         self.filename, self.spans = filename, spans
-        self.variables = frozenset(n for n in made if n.rstrip("0123456789").endswith("_"))
-        self.functions = frozenset(made) - self.variables
+        known = frozenset(made)
+        self.functions = frozenset(n for n in known if _first(n) in known or not _first(n, "").endswith("_"))
+        self.variables = known - self.functions
 
     @functools.cached_property
     def _exact(self) -> dict[tuple[int, int, int, int], Location]:

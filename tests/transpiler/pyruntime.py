@@ -14,7 +14,7 @@ class Undefined:
 class PyRuntime:
     """The runtime object. With `convert` given, functions that are called are converted too."""
 
-    Undefined = Unread = Undefined
+    Undefined = Unread = Dead = Undefined
     slice = slice
 
     def is_absent(self, value):

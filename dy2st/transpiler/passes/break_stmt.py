@@ -7,12 +7,11 @@ from typing import Any
 import gast
 
 from dy2st.transpiler import nodes, origin
-from dy2st.transpiler.manager import Pass
-from dy2st.transpiler.passes.exits import ExitLowering, contains
+from dy2st.transpiler.passes.exits import ExitLowering, LoopPass, contains
 from dy2st.transpiler.templates import statements
 
 
-class BreakStmt(Pass):
+class BreakStmt(LoopPass):
     """A `break` becomes a flag, which is asked before the loop's own test.
 
     >>> manager = PassManager(gast.parse('''
@@ -60,7 +59,8 @@ class BreakStmt(Pass):
         self.generic_visit(node)  # the else of a loop inside belongs to this loop, and is moved behind that one
         if flag is None:
             return None, []
-        node.body = ExitLowering(self.context, gast.Break, flag, lambda statement: []).lower(node.body, last=False)
+        lowering = ExitLowering(self, self.function, gast.Break, flag, lambda statement: [], again=node)
+        node.body = lowering.lower(node.body, last=False)
         return flag, statements("flag = False", at=node, flag=flag)
 
     def _else(self, node: gast.While | gast.For, flag: str | None) -> list:

@@ -6,12 +6,11 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler.manager import Pass
-from dy2st.transpiler.passes.exits import ExitLowering, contains
+from dy2st.transpiler.passes.exits import ExitLowering, LoopPass, contains
 from dy2st.transpiler.templates import statements
 
 
-class ContinueStmt(Pass):
+class ContinueStmt(LoopPass):
     """What follows a `continue` moves into the other branch, or is guarded by a flag.
 
     >>> manager = PassManager(gast.parse('''
@@ -34,7 +33,7 @@ class ContinueStmt(Pass):
         self.generic_visit(node)
         if contains(node.body, gast.Continue, into_loops=False):
             flag = self.context.namer.fresh("continue_")
-            lowering = ExitLowering(self.context, gast.Continue, flag, lambda statement: [])
+            lowering = ExitLowering(self, self.function, gast.Continue, flag, lambda statement: [])
             body = lowering.lower(node.body, last=True)
             start = statements("flag = False", at=node, flag=flag) if lowering.guards else []
             node.body = [*start, *body] or statements("pass", at=node)

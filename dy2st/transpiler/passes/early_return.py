@@ -68,10 +68,13 @@ class EarlyReturn(Pass):
         def loop(statement: gast.For | gast.While) -> list:
             return _InLoop(lowering, assign, value).leave(statement)
 
-        lowering = ExitLowering(self.context, gast.Return, flag, assign, loop)
+        lowering = ExitLowering(self, node, gast.Return, flag, assign, loop, value=value)
+        self.context.returned.update([value] if value is not None else ())
         docstring, rest = nodes.split_docstring(node.body)
         body = lowering.lower(rest, last=True)
         start = statements("flag = False", at=node, flag=flag) if lowering.guards else []
+        if value is not None and lowering.cut:
+            start += statements("x = _dy.Dead(text)", at=node, x=value, text=nodes.constant(value))
         end = statements("return value", at=node, value=value) if value is not None else []
         node.body = [*docstring, *start, *body, *end] or statements("pass", at=node)
 
@@ -130,7 +133,9 @@ class _InLoop:
                 statement.body = self._iteration(statement)
                 statement.orelse = self._block(statement.orelse)
                 self.lowering.guards += 1
-                result += statements("if flag: break", at=statement, flag=self.lowering.flag)
+                onward = statements("if flag: break", at=statement, flag=self.lowering.flag)[0]
+                onward.belongs = True  # until it has run, the loop's value is on its way
+                result.append(onward)
                 continue
             for inner in nodes.blocks(statement):
                 inner[:] = self._block(inner)

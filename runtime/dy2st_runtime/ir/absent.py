@@ -63,10 +63,11 @@ def _cond(op: Operator, found: set[str], conds: Conds) -> None:
     for at, branch in enumerate((op.attrs["true_block"], op.attrs["false_block"])):
         # what another op has chosen by the same condition, as what the forward part of a branch leaves to its gradient, is there if it
         # is on this path
-        here = found.difference(name for name, each in conds.get(test, {}).items() if not each[at])
-        mark_absent(branch.ops, here, conds)
-        absent.append([name in here for name in branch.results])
-        found |= here
+        there = [name for name, each in conds.get(test, {}).items() if not each[at] and name in found]
+        found.difference_update(there)
+        mark_absent(branch.ops, found, conds)
+        absent.append([name in found for name in branch.results])
+        found.update(there)
     outs = op.output("Out")
     found.update(out for out, *each in zip(outs, *absent, strict=True) if test in found or any(each))
     if test not in found:

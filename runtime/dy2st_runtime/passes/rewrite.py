@@ -21,7 +21,8 @@ def roots_of(block: Block, keep: frozenset[str]) -> set[str]:
     """What a block makes for others than its own ops: results, what a loop saves of it; of the first block what is kept or updated."""
     if block.parent is None:
         return {*keep, *block.program.updates.values()}
-    saved = (n for op in block.parent.ops if any(sub is block for sub in op.blocks) for n in op.attrs.get("saved", ()))
+    # asked of each block, so the ops around are looked at no closer than this
+    saved = (n for op in block.parent.ops if op.attrs.get("body_block") is block for n in op.attrs.get("saved", ()))
     return {*block.results, *saved}
 
 
