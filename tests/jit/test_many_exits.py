@@ -77,11 +77,12 @@ def test_as_eagerly(name):
                 np.testing.assert_allclose(gradient, its_gradient, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("break",), ("continue",), ("break", "continue", "return y")], ids="-".join)
 def test_the_program_grows_with_their_number(words):
     """Results of branches are counted too: what is carried out of an inner one is a result of all around it."""
     sizes = []
-    for count in (20, 60):
+    for count in (40, 120):  # 100 that nest are too deep for Python's parser
         text = loop(count, words) if words else returns(count)
         static = jit.to_static(compiled(f"{count} {words}", text))
         with config.NO_JIT.override(True):
