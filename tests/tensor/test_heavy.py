@@ -106,6 +106,38 @@ def test_eager_mode_runs_large_ones_with_their_gradients_by_kernels(ran):
     assert "gelu" not in ran
 
 
+def test_products_are_no_reason_to_load_a_compiler_but_use_one_that_is_there(ran, monkeypatch):
+    x, y = paddle.to_tensor(numbers(128, 128)), paddle.to_tensor(numbers(128, 128))
+    native = x.matmul(y)
+    assert ran == ["matmul_v2"]
+    ran.clear()
+    small, whole = x[:8, :8].matmul(y[:8]), x.astype("int64").matmul(y.astype("int64"))
+    monkeypatch.setattr(heavy, "runs_native", lambda: False)
+    np.testing.assert_allclose(native.numpy(), x.matmul(y).numpy(), rtol=1e-4, atol=1e-4)
+    assert (small.shape, whole.dtype, ran) == ([8, 128], "int64", [])
+
+
+def test_operands_that_do_not_fit_are_the_error_of_eager_mode_for_kernels_too(ran):
+    with pytest.raises(ShapeError, match="the inner sizes differ") as caught:
+        paddle.ones([256, 128]).matmul(paddle.ones([64, 256]))
+    assert caught.value.location.file == __file__
+    assert not ran
+
+
+def test_the_optimizer_of_a_model_loads_a_compiler_that_of_a_toy_does_not():
+    code = """
+import sys, dy2st
+from dy2st import nn
+layer = nn.Linear({0}, {0})
+step = dy2st.optimizer.SGD(0.1, parameters=layer.parameters())
+layer(dy2st.ones([1, {0}])).sum().backward()
+step.step()
+print('llvmlite' in sys.modules)"""
+    shown = [subprocess.run([sys.executable, "-c", code.format(n)], check=True, capture_output=True, text=True).stdout.strip()
+             for n in (100, 300)]  # fmt: skip
+    assert shown == ["False", "True"]
+
+
 def test_the_state_of_the_generator_goes_on(ran):
     paddle.seed(5)
     drawn = [paddle.randn([300, 200]), paddle.randn([2])]
