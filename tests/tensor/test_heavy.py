@@ -36,6 +36,10 @@ CASES = {
     "gelu": [((numbers(300, 500),), {"approximate": approximate}) for approximate in (False, True)],
     "matmul_v2": [((numbers(3, 40, 50), numbers(50, 60)), {}), ((numbers(50, 40), numbers(60, 50)), {"trans_x": True, "trans_y": True})],
     "lstm_gates": [((numbers(20, 120), numbers(20, 120), numbers(20, 30)), {})],
+    "lstm_sequence": [((numbers(5, 8, 80), numbers(80, 20), numbers(8, 20), numbers(8, 20)), {})],
+    "lstm_sequence_grad": [((numbers(5, 8, 80), 0.1 * numbers(80, 20), *[numbers(8, 20)] * 2, numbers(6, 8, 20), numbers(6, 8, 20),
+                             rng.random((5, 8, 80), np.float32), a, b), {})
+                           for a, b in ((numbers(6, 8, 20), None), (None, numbers(6, 8, 20)))],
     "gru_gates": [((numbers(20, 90), numbers(20, 90), numbers(20, 30)), {})],
     "lstm_gates_grad": [((*[numbers(20, 120)] * 2, numbers(20, 30), rng.random((20, 120), np.float32), a, b), {})
                         for a, b in ((numbers(20, 30), numbers(20, 30)), (None, numbers(20, 30)), (numbers(20, 30), None))],

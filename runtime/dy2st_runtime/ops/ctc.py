@@ -217,7 +217,7 @@ class _Recursions:
         for place in (2 * count, 2 * count - 1):
             inside = (place >= 0) & (place < states)
             finals.append(n.select(inside, self.alpha[ends + n.minimum(n.maximum(place, 0), states - 1)], self.never))
-        total = k.let(self.sum(*finals, self.never), "total")
+        total = k.let(self.sum(finals[0], finals[1], self.never), "total")
         if loss is not None:
             loss[row] = -total
         if grad is not None:
