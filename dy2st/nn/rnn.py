@@ -216,7 +216,11 @@ class _Recurrent(LayerList):
                 x = F.dropout(x, self.dropout, training=self.training)
             outputs: list[Tensor] = []
             for cell in self._cells(i):
-                output, states = _scan(cell.step, cell.project(x), initial[len(last)], valid, len(outputs) == 1, {})
+                projected, states, reverse = cell.project(x), initial[len(last)], len(outputs) == 1
+                whole = cell.over_time(projected, states, reverse) if valid is None else None
+                if whole is None:
+                    whole = _scan(cell.step, projected, states, valid, reverse, {})
+                output, states = whole
                 outputs.append(output)
                 last.append(states)
             x = outputs[0] if len(outputs) == 1 else manipulation.concat(outputs, -1)

@@ -107,6 +107,10 @@ class _GateCell(RNNCellBase):
         """The output and the new states, from what `project` gives for one step of time and the states before."""
         raise NotImplementedError
 
+    def over_time(self, projected: Tensor, states: Any, reverse: bool) -> Any:
+        """What `step` gives for all steps of time, where one op does it; else None."""
+        return None
+
     def _from_hidden(self, hidden: Any) -> Tensor:
         hidden = as_tensor(hidden)
         sizes, wanted = list(hidden._value.shape), self.proj_size or self.hidden_size
@@ -210,6 +214,32 @@ class LSTMCell(_GateCell):
         if self.proj_size:
             h = linalg.matmul(h, self.weight_ho)
         return h, (h, c)
+
+
+    def over_time(self, projected: Tensor, states: Any, reverse: bool) -> Any:
+        """Outputs and last states of all steps, for what `project` gives [time, batch, 4 * hidden_size], by one op; None where that is
+        not worth it or would be something else than `step` for each: while a program is built, in a cell of the user's, with sizes that
+        do not fit, or where a step alone has enough to do for all threads."""
+        if not dispatch.in_dynamic_mode() or self.proj_size or getattr(self.step, "__func__", None) is not LSTMCell.step:
+            return None
+        h, c = _two(states)
+        given = [projected, self.weight_hh, h, c, *([] if self.bias_hh is None else [self.bias_hh])]
+        if not all(isinstance(t, Tensor) and isinstance(t._value, np.ndarray) for t in given):
+            return None
+        x, w, *values = [t._value for t in given]
+        if x.dtype.char not in "fd" or any(v.dtype != x.dtype for v in (w, *values)):
+            return None
+        if any(v.shape != (x.shape[1], self.hidden_size) for v in values[:2]) or not len(x) or x.shape[1] * w.size > LARGE_STEP:
+            return None
+        x = projected if self.bias_hh is None else projected + self.bias_hh
+        x = manipulation.flip(x, 0) if reverse else x
+        hs, cs, _ = ops.op("lstm_sequence", X=x, Weight=self.weight_hh, State=h, Cell=c)
+        outputs = manipulation.flip(hs[1:], 0) if reverse else hs[1:]
+        return outputs, (hs[-1], cs[-1])
+
+
+LARGE_STEP = 1 << 24
+"""Multiplications of a step for which its product is shared by threads."""
 
 
 def _two(states: Any) -> Any:

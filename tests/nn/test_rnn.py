@@ -263,11 +263,41 @@ def test_the_gates_are_one_op_in_eager_mode_and_the_same_as_many(make, monkeypat
     apply = type(dispatch.ops).apply
     monkeypatch.setattr(type(dispatch.ops), "apply", lambda self, op, *args: (types.append(op.type), apply(self, op, *args))[1])
     one = found()
-    gates = f"{'lstm' if 'LSTM' in make.__name__ else 'gru'}_gates"
+    gates = "lstm_sequence" if make is nn.LSTM else f"{'lstm' if 'LSTM' in make.__name__ else 'gru'}_gates"
     assert {gates, f"{gates}_grad"} <= set(types)
     monkeypatch.setattr(rnn_cells, "_fit_together", lambda *_: False)
+    monkeypatch.setattr(nn.LSTMCell, "over_time", lambda *_: None)
     types.clear()
     many = found()
     assert gates not in types
     for a, b in zip(one, many, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"direction": "bidirect"}, {"num_layers": 2, "time_major": True}, {"bias_hh_attr": False}], ids=str)
+def test_a_layer_of_lstm_over_time_is_one_op_in_eager_mode_and_the_same_as_its_steps(options, monkeypatch):
+    paddle.seed(4)
+    layer, x = nn.LSTM(3, 4, **options), Tensor(normal(3, 5, 3), stop_gradient=False)
+    count = layer.num_layers * layer.num_directions
+    initial = tuple(Tensor(normal(count, 5 if layer.time_major else 3, 4), stop_gradient=False) for _ in range(2))
+
+    def found():
+        y, (h, c) = layer(x, initial)
+        (y.sum() + (y[:, 0] ** 2).sum() + (h**3).sum() + (c**2).sum()).backward()
+        grads = [t.grad for t in (x, *initial, *layer.parameters())]
+        for t in (x, *initial, *layer.parameters()):
+            t.clear_grad()
+        return [y, h, c, *grads]
+
+    one = found()
+    monkeypatch.setattr(nn.LSTMCell, "over_time", lambda *_: None)
+    for a, b in zip(one, found(), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_of_the_users_own_is_what_a_layer_does():
+    layer = nn.LSTM(3, 4)
+    cell = layer[0].cell
+    cell.step = lambda projected, states: (projected[:, :4], states)
+    y, _ = layer(Tensor(normal(2, 5, 3)))
+    np.testing.assert_allclose(y.numpy(), cell.project(Tensor(normal(2, 5, 3))).numpy()[..., :4], rtol=1e-5)

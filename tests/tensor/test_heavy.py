@@ -36,6 +36,10 @@ CASES = {
     "gelu": [((numbers(300, 500),), {"approximate": approximate}) for approximate in (False, True)],
     "matmul_v2": [((numbers(3, 40, 50), numbers(50, 60)), {}), ((numbers(50, 40), numbers(60, 50)), {"trans_x": True, "trans_y": True})],
     "lstm_gates": [((numbers(20, 120), numbers(20, 120), numbers(20, 30)), {})],
+    "lstm_sequence": [((numbers(5, 8, 80), numbers(80, 20), numbers(8, 20), numbers(8, 20)), {})],
+    "lstm_sequence_grad": [((numbers(5, 8, 80), 0.1 * numbers(80, 20), *[numbers(8, 20)] * 2, numbers(6, 8, 20), numbers(6, 8, 20),
+                             rng.random((5, 8, 80), np.float32), a, b), {})
+                           for a, b in ((numbers(6, 8, 20), None), (None, numbers(6, 8, 20)))],
     "gru_gates": [((numbers(20, 90), numbers(20, 90), numbers(20, 30)), {})],
     "lstm_gates_grad": [((*[numbers(20, 120)] * 2, numbers(20, 30), rng.random((20, 120), np.float32), a, b), {})
                         for a, b in ((numbers(20, 30), numbers(20, 30)), (None, numbers(20, 30)), (numbers(20, 30), None))],
@@ -104,6 +108,38 @@ def test_eager_mode_runs_large_ones_with_their_gradients_by_kernels(ran):
         np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-4)
     paddle.nn.functional.gelu(paddle.ones([10]))
     assert "gelu" not in ran
+
+
+def test_products_are_no_reason_to_load_a_compiler_but_use_one_that_is_there(ran, monkeypatch):
+    x, y = paddle.to_tensor(numbers(128, 128)), paddle.to_tensor(numbers(128, 128))
+    native = x.matmul(y)
+    assert ran == ["matmul_v2"]
+    ran.clear()
+    small, whole = x[:8, :8].matmul(y[:8]), x.astype("int64").matmul(y.astype("int64"))
+    monkeypatch.setattr(heavy, "runs_native", lambda: False)
+    np.testing.assert_allclose(native.numpy(), x.matmul(y).numpy(), rtol=1e-4, atol=1e-4)
+    assert (small.shape, whole.dtype, ran) == ([8, 128], "int64", [])
+
+
+def test_operands_that_do_not_fit_are_the_error_of_eager_mode_for_kernels_too(ran):
+    with pytest.raises(ShapeError, match="the inner sizes differ") as caught:
+        paddle.ones([256, 128]).matmul(paddle.ones([64, 256]))
+    assert caught.value.location.file == __file__
+    assert not ran
+
+
+def test_the_optimizer_of_a_model_loads_a_compiler_that_of_a_toy_does_not():
+    code = """
+import sys, dy2st
+from dy2st import nn
+layer = nn.Linear({0}, {0})
+step = dy2st.optimizer.SGD(0.1, parameters=layer.parameters())
+layer(dy2st.ones([1, {0}])).sum().backward()
+step.step()
+print('llvmlite' in sys.modules)"""
+    shown = [subprocess.run([sys.executable, "-c", code.format(n)], check=True, capture_output=True, text=True).stdout.strip()
+             for n in (100, 300)]  # fmt: skip
+    assert shown == ["False", "True"]
 
 
 def test_the_state_of_the_generator_goes_on(ran):

@@ -24,6 +24,7 @@ from . import fused as fused
 from . import gather as gather
 from . import join as join
 from . import loss as loss
+from . import lstm_sequence as lstm_sequence
 from . import matmul as matmul
 from . import movement as movement
 from . import nll_loss as nll_loss

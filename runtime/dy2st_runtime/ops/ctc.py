@@ -114,8 +114,8 @@ class WarpCTC(CheckedOp):
     @staticmethod
     def lower(cx: Any, logits: Any, label: Any, steps: Any, counts: Any, grad: Any, loss: Any, *, blank: int, norm_by_times: bool) -> None:
         inputs, outs = [logits, label, steps, counts], [v for v in (grad, loss) if v is not None]
-        logs, alpha, beta = (cx.temp(logits.dtype, 1) for _ in range(3))
-        with cx.kernel(inputs, [*outs, logs, alpha, beta], label="warpctc") as (k, refs, written):
+        scratch = [cx.temp("int64", 1), *[cx.temp(logits.dtype, 1) for _ in range(7)]]
+        with cx.kernel(inputs, [*outs, *scratch], label="warpctc") as (k, refs, written):
             found = dict(zip([v.name for v in outs], written, strict=False))
             work = _Recursions(k, refs, written[len(outs) :], k.attr(blank))
             with k.parallel(refs[0].shape[1]) as row:
@@ -163,61 +163,84 @@ def _sum_of_rows(x: np.ndarray) -> np.ndarray:
 
 
 class _Recursions:
-    """The loops over the steps of one sequence.
+    """The loops over the steps of one sequence. Those over the states have no conditions and write to memory that they do not read, so
+    that they are computed in vectors: rows of states have two more, in front of them or behind, of no probability.
 
     Args:
         refs: the inputs.
-        scratch: logarithms of the probabilities, `alpha`, and two rows of `beta`, of all sequences.
+        scratch: of each sequence the classes of its states; logarithms of the probabilities, of those of the states at each step, `alpha`
+            at each step; 0 where a state can be reached from the one but one before it, else NEVER; the same for the last states; and
+            two rows.
     """
 
     def __init__(self, k: Any, refs: Any, scratch: Any, blank: Any):
         self.k, self.blank = k, blank
         self.x, self.label, self.steps, self.counts = refs
-        self.logs, self.alpha, self.beta = scratch
+        self.classes_of, self.logs, self.emitted, self.alpha, self.jumps, self.last, self.row, self.other = scratch
         self.time, self.batch, self.classes = self.x.shape
-        self.states = k.let(2 * n.as_expr(self.label.shape[1]) + 1, "states")
+        self.length = n.as_expr(self.label.shape[1])
+        self.states = k.let(2 * self.length + 1, "states")
+        self.width = k.let(self.states + 2, "width")
         k.set_shape(self.logs, [self.x.size])
-        k.set_shape(self.alpha, [k.let(self.batch * self.time * self.states)])
-        k.set_shape(self.beta, [k.let(self.batch * 2 * self.states)])
+        sizes = (self.classes_of, self.states), (self.emitted, self.time * self.states), (self.alpha, self.time * self.width)
+        for tensor, count in sizes:
+            k.set_shape(tensor, [k.let(self.batch * count)])
+        for tensor in (self.jumps, self.last, self.row, self.other):
+            k.set_shape(tensor, [k.let(self.batch * self.width)])
         self.never = n.cast(NEVER, self.x.dtype)
 
     def sequence(self, row: Any, grad: Any, loss: Any) -> None:
-        k = self.k
+        k, states = self.k, self.states
         count = k.let(n.cast(self.counts[row], n.INDEX), "count")
         steps = k.let(n.maximum(n.minimum(n.cast(self.steps[row], n.INDEX), self.time), 1), "steps")
-        k.fail_if((self.blank < 0) | (self.blank >= self.classes))
-        with k.loop(n.minimum(count, self.label.shape[1])) as i:
-            label = k.let(n.cast(self.label[row * self.label.shape[1] + i], n.INDEX))
-            k.fail_if((label < 0) | (label >= self.classes))
+        start, line = k.let(row * states, "start"), k.let(row * self.width, "line")
+        self.prepare(row, count, start, line)
         with k.loop(self.time) as t:
-            self.probabilities(k.let((t * self.batch + row) * self.classes, "at"))
-        start = k.let(row * self.time * self.states, "start")
-        with k.loop(self.states) as s:
-            first = self.emitted(row, 0, self.state(row, s, count))
-            self.alpha[start + s] = n.select(s < 2, first, self.never)
+            self.probabilities(k.let((t * self.batch + row) * self.classes, "at"), k.let(start * self.time + t * states), start)
+        alpha = k.let(line * self.time, "alpha")
+        with k.loop(2) as s:
+            self.alpha[alpha + s] = self.never
+        with k.loop(states) as s:
+            self.alpha[alpha + 2 + s] = n.select(s < 2, self.emitted[start * self.time + s], self.never)
         with k.loop(steps, 1) as t:
-            before = k.let(start + (t - 1) * self.states, "before")
-            with k.loop(self.states) as s:
-                state = k.let(self.state(row, s, count))
-                ways = [n.select(s >= d, self.alpha[before + n.maximum(s - d, 0)], self.never) for d in range(3)]
-                ways[2] = n.select(self.jumps(row, s, count), ways[2], self.never)
-                self.alpha[before + self.states + s] = self.sum(ways) + self.emitted(row, t, state)
-        total = k.var(self.never, self.x.dtype)
-        ends = k.let(start + (steps - 1) * self.states, "ends")
-        ways = []
-        for d in range(2):
-            place = k.let(2 * count - d)
-            inside = (place >= 0) & (place < self.states)
-            ways.append(n.select(inside, self.alpha[ends + n.minimum(n.maximum(place, 0), self.states - 1)], self.never))
-        total.set(self.sum(ways))
+            before = k.let(alpha + (t - 1) * self.width, "before")
+            now, at = k.let(before + self.width, "now"), k.let(start * self.time + t * states)
+            with k.loop(states, parallel=True) as s:
+                ways = self.alpha[before + 2 + s], self.alpha[before + 1 + s], self.alpha[before + s] + self.jumps[line + s]
+                self.row[line + s] = self.sum(*ways) + self.emitted[at + s]
+            with k.loop(2) as s:
+                self.alpha[now + s] = self.never
+            with k.loop(states, parallel=True) as s:
+                self.alpha[now + 2 + s] = self.row[line + s]
+        ends = k.let(alpha + (steps - 1) * self.width + 2, "ends")
+        finals = []
+        for place in (2 * count, 2 * count - 1):
+            inside = (place >= 0) & (place < states)
+            finals.append(n.select(inside, self.alpha[ends + n.minimum(n.maximum(place, 0), states - 1)], self.never))
+        total = k.let(self.sum(finals[0], finals[1], self.never), "total")
         if loss is not None:
-            loss[row] = -total.get()
+            loss[row] = -total
         if grad is not None:
-            self.gradient(row, count, steps, start, k.let(total.get()), grad)
+            self.gradient(row, steps, start, line, total, grad)
 
-    def gradient(self, row: Any, count: Any, steps: Any, start: Any, total: Any, grad: Any) -> None:
+    def prepare(self, row: Any, count: Any, start: Any, line: Any) -> None:
+        """The classes of the states, and what can be reached."""
         k, states = self.k, self.states
-        rows = k.let(row * 2 * states, "rows")
+        k.fail_if((self.blank < 0) | (self.blank >= self.classes))
+        with k.loop(states) as s:
+            self.classes_of[start + s] = self.blank
+        with k.loop(n.minimum(count, self.length)) as i:
+            label = k.let(n.cast(self.label[row * self.length + i], n.INDEX))
+            k.fail_if((label < 0) | (label >= self.classes))
+            self.classes_of[start + 2 * i + 1] = label
+        with k.loop(self.width) as s:
+            here, before = (k.let(self.classes_of[start + n.minimum(n.maximum(s - d, 0), states - 1)]) for d in (0, 2))
+            reached = (s >= 2) & (s < states) & (here != self.blank) & (here != before)
+            self.jumps[line + s] = n.select(reached, n.cast(0, self.x.dtype), self.never)
+            self.last[line + s] = n.select((s == 2 * count) | (s == 2 * count - 1), n.cast(0, self.x.dtype), self.never)
+
+    def gradient(self, row: Any, steps: Any, start: Any, line: Any, total: Any, grad: Any) -> None:
+        k, states = self.k, self.states
         lost = k.let(total < IMPOSSIBLE, "lost")
         with k.loop(self.time) as back:
             t = k.let(self.time - 1 - back, "step")
@@ -225,60 +248,48 @@ class _Recursions:
             with k.when((t >= steps) | lost), k.loop(self.classes) as c:
                 grad[at + c] = n.cast(0, grad.dtype)
             with k.otherwise():
-                with k.loop(self.classes) as c:
+                with k.loop(self.classes, parallel=True) as c:
                     grad[at + c] = n.call("exp", self.logs[at + c])
-                # the row of this step and the one of the step behind it take turns; each has the emission of its step
-                mine, other = k.let(rows + t % 2 * states), k.let(rows + (t + 1) % 2 * states)
+                # `other` is what comes behind the states of the next step, with what they emit; `row` what comes behind those of this one
+                with k.when(t == steps - 1), k.loop(states, parallel=True) as s:
+                    self.row[line + s] = self.last[line + s]
+                with k.otherwise(), k.loop(states, parallel=True) as s:
+                    ways = self.other[line + s], self.other[line + s + 1], self.other[line + s + 2] + self.jumps[line + s + 2]
+                    self.row[line + s] = self.sum(*ways)
+                emitted, alpha = k.let(start * self.time + t * states), k.let((line * self.time) + t * self.width + 2)
+                with k.loop(states, parallel=True) as s:
+                    self.other[line + s] = self.row[line + s] + self.emitted[emitted + s]
+                with k.loop(2) as s:
+                    self.other[line + states + s] = self.never
+                with k.loop(states, parallel=True) as s:
+                    self.row[line + s] = n.call("exp", self.alpha[alpha + s] + self.row[line + s] - total)
                 with k.loop(states) as s:
-                    state = k.let(self.state(row, s, count))
-                    ways = [n.select(s + d < states, self.beta[other + n.minimum(s + d, states - 1)], self.never) for d in range(3)]
-                    ways[2] = n.select(self.jumps(row, s + 2, count), ways[2], self.never)
-                    final = n.select((s == 2 * count) | (s == 2 * count - 1), n.cast(0, self.x.dtype), self.never)
-                    beta = k.var(final, self.x.dtype)
-                    with k.when(t < steps - 1):
-                        beta.set(self.sum(ways))
-                    self.beta[mine + s] = beta.get() + self.emitted(row, t, state)
-                    share = n.call("exp", self.alpha[start + t * states + s] + beta.get() - total)
-                    grad[at + state] = grad[at + state] - share
+                    place = k.let(at + self.classes_of[start + s])
+                    grad[place] = grad[place] - self.row[line + s]
 
-    def probabilities(self, at: Any) -> None:
-        """Their logarithms, of one step."""
+    def probabilities(self, at: Any, emitted: Any, start: Any) -> None:
+        """Their logarithms, of one step, and those of the states."""
         k = self.k
         top, total = k.var(self.x[at], self.x.dtype), k.var(n.cast(0, self.x.dtype), self.x.dtype)
         with k.loop(self.classes, 1) as c:
             top.set(n.maximum(top.get(), self.x[at + c]))
+        shift = k.let(top.get())
+        with k.loop(self.classes, parallel=True) as c:
+            self.logs[at + c] = n.call("exp", self.x[at + c] - shift)
         with k.loop(self.classes) as c:
-            total.add(n.call("exp", self.x[at + c] - top.get()))
-        shift = k.let(top.get() + n.call("log", total.get()))
-        with k.loop(self.classes) as c:
+            total.add(self.logs[at + c])
+        shift = k.let(shift + n.call("log", total.get()))
+        with k.loop(self.classes, parallel=True) as c:
             log = k.let(self.x[at + c] - shift)
             self.logs[at + c] = n.select(log < self.never, self.never, log)
+        with k.loop(self.states) as s:
+            self.emitted[emitted + s] = self.logs[at + self.classes_of[start + s]]
 
-    def emitted(self, row: Any, t: Any, state: Any) -> Any:
-        return self.logs[(t * self.batch + row) * self.classes + state]
-
-    def state(self, row: Any, s: Any, count: Any) -> Any:
-        """The class of a state."""
-        length = n.as_expr(self.label.shape[1])
-        i = s // 2
-        inside = (s % 2 == 1) & (i < count) & (i < length) & (s >= 0)
-        place = row * length + n.maximum(n.minimum(i, length - 1), 0)
-        return n.select(inside, n.cast(self.label[place], n.INDEX), self.blank)
-
-    def jumps(self, row: Any, s: Any, count: Any) -> Any:
-        """Whether a state is reached from the one but one before it."""
-        state = self.state(row, s, count)
-        return (s >= 2) & (state != self.blank) & (state != self.state(row, n.maximum(s - 2, 0), count))
-
-    def sum(self, ways: list[Any]) -> Any:
-        top = ways[0]
-        for way in ways[1:]:
-            top = n.maximum(top, way)
-        top = self.k.let(top)
-        total = n.call("exp", ways[0] - top)
-        for way in ways[1:]:
-            total = total + n.call("exp", way - top)
-        return self.k.let(top + n.call("log", total))
+    def sum(self, a: Any, b: Any, c: Any) -> Any:
+        """log(exp(a) + exp(b) + exp(c))."""
+        a, b, c = (self.k.let(v) for v in (a, b, c))
+        top = self.k.let(n.maximum(n.maximum(a, b), c))
+        return self.k.let(top + n.call("log", n.call("exp", a - top) + n.call("exp", b - top) + n.call("exp", c - top)))
 
 
 def _composed(b: Any, logits: Any, label: Any, steps: Any, counts: Any, blank: int) -> Any:

@@ -94,7 +94,7 @@ class _CellGrad(_Gates):
         return (*found[:3], None, *(None if d is None else next(rest) for d in ins[4:]))
 
 
-class _Row:
+class Row:
     """A row of a tensor."""
 
     def __init__(self, ref: Any, start: Any):
@@ -127,9 +127,9 @@ def _rows(cx: Any, state: Any, ins: Sequence[tuple[Any, int]], outs: Sequence[tu
             k.set_shape(ref, [batch, k.let(size * parts)])
         with k.parallel(batch) as row:
             start = k.let(row * size, "start")
-            found = iter([_Row(ref, k.let(start * parts)) for ref, (_, parts) in zip(refs, given, strict=True)])
+            found = iter([Row(ref, k.let(start * parts)) for ref, (_, parts) in zip(refs, given, strict=True)])
             rows = [None if v is None else next(found) for v, _ in ins]
-            yield k, size, rows, [_Row(ref, k.let(start * parts)) for ref, (_, parts) in zip(written, outs, strict=True)]
+            yield k, size, rows, [Row(ref, k.let(start * parts)) for ref, (_, parts) in zip(written, outs, strict=True)]
 
 
 @register
@@ -157,16 +157,20 @@ class LSTMGates(_Cell):
     def lower(cls, cx: Any, x: Any, hidden: Any, state: Any, new: Any, out: Any, gates: Any) -> None:
         ins = (x, 4), (hidden, 4), (state, 1)
         with _rows(cx, state, ins, ((new, 1), (out, 1), (gates, 4))) as (k, size, (xs, hs, old), (new, out, gates)):
-            # loops over single parts are computed in vectors, as nothing that they write may be what they read
-            for p in range(4):
-                with k.loop(size, parallel=True) as j:
-                    at = k.let(j + p * size)
-                    gates[at] = n.call("tanh" if p == 2 else "sigmoid", xs[at] + hs[at])
+            cls.step(k, size, xs, hs, old, new, out, gates)
+
+    @staticmethod
+    def step(k: Any, size: Any, x: Row, hidden: Row, old: Row, new: Row, out: Row, gates: Row) -> None:
+        """One row of the op. Loops over single parts are computed in vectors, as nothing that they write may be what they read."""
+        for p in range(4):
             with k.loop(size, parallel=True) as j:
-                i, f, g, o = [gates[j + p * size] for p in range(4)]
-                value = k.let(f * old[j] + i * g)
-                new[j] = value
-                out[j] = o * n.call("tanh", value)
+                at = k.let(j + p * size)
+                gates[at] = n.call("tanh" if p == 2 else "sigmoid", x[at] + hidden[at])
+        with k.loop(size, parallel=True) as j:
+            i, f, g, o = [gates[j + p * size] for p in range(4)]
+            value = k.let(f * old[j] + i * g)
+            new[j] = value
+            out[j] = o * n.call("tanh", value)
 
     @staticmethod
     def compose(b: Any, x: Any, hidden: Any, state: Any) -> tuple:
@@ -207,27 +211,32 @@ class LSTMGatesGrad(_CellGrad):
     def lower(cls, cx: Any, x: Any, hidden: Any, state: Any, gates: Any, dnew: Any, dout: Any, dx: Any, dstate: Any) -> None:
         ins = (state, 1), (gates, 4), (dnew, 1), (dout, 1)
         with _rows(cx, state, ins, ((dx, 4), (dstate, 1))) as (k, size, (old, gates, dnew, dout), (dx, dstate)):
-            with k.loop(size, parallel=True) as j:
-                i, f, g, o = [k.let(gates[j + p * size]) for p in range(4)]
-                total = n.cast(0, state.dtype) if dnew is None else dnew[j]
-                if dout is None:
-                    dx[j + 3 * size] = n.cast(0, state.dtype)
-                else:
-                    top, d = k.let(n.call("tanh", f * old[j] + i * g)), k.let(dout[j])
-                    total = total + d * o * (1.0 - top * top)
-                    dx[j + 3 * size] = d * top * o * (1.0 - o)
-                dstate[j] = total
-            with k.loop(size, parallel=True) as j:
-                i, g = k.let(gates[j]), gates[j + 2 * size]
-                dx[j] = dstate[j] * g * i * (1.0 - i)
-            with k.loop(size, parallel=True) as j:
-                f = k.let(gates[j + size])
-                dx[j + size] = dstate[j] * old[j] * f * (1.0 - f)
-            with k.loop(size, parallel=True) as j:
-                i, g = gates[j], k.let(gates[j + 2 * size])
-                dx[j + 2 * size] = dstate[j] * i * (1.0 - g * g)
-            with k.loop(size, parallel=True) as j:
-                dstate[j] = dstate[j] * gates[j + size]
+            cls.step(k, size, old, gates, dnew, dout, dx, dstate)
+
+    @staticmethod
+    def step(k: Any, size: Any, old: Row, gates: Row, dnew: Row | None, dout: Row | None, dx: Row, dstate: Row) -> None:
+        """One row of the op; `dnew` and `dstate` may be the same."""
+        with k.loop(size, parallel=True) as j:
+            i, f, g, o = [k.let(gates[j + p * size]) for p in range(4)]
+            total = n.cast(0, old.ref.dtype) if dnew is None else dnew[j]
+            if dout is None:
+                dx[j + 3 * size] = n.cast(0, old.ref.dtype)
+            else:
+                top, d = k.let(n.call("tanh", f * old[j] + i * g)), k.let(dout[j])
+                total = total + d * o * (1.0 - top * top)
+                dx[j + 3 * size] = d * top * o * (1.0 - o)
+            dstate[j] = total
+        with k.loop(size, parallel=True) as j:
+            i, g = k.let(gates[j]), gates[j + 2 * size]
+            dx[j] = dstate[j] * g * i * (1.0 - i)
+        with k.loop(size, parallel=True) as j:
+            f = k.let(gates[j + size])
+            dx[j + size] = dstate[j] * old[j] * f * (1.0 - f)
+        with k.loop(size, parallel=True) as j:
+            i, g = gates[j], k.let(gates[j + 2 * size])
+            dx[j + 2 * size] = dstate[j] * i * (1.0 - g * g)
+        with k.loop(size, parallel=True) as j:
+            dstate[j] = dstate[j] * gates[j + size]
 
 
 @register
