@@ -192,7 +192,8 @@ class _Recursions:
     def sequence(self, row: Any, grad: Any, loss: Any) -> None:
         k, states = self.k, self.states
         count = k.let(n.cast(self.counts[row], n.INDEX), "count")
-        steps = k.let(n.maximum(n.minimum(n.cast(self.steps[row], n.INDEX), self.time), 1), "steps")
+        given = k.let(n.cast(self.steps[row], n.INDEX))  # read once: another thread may change it
+        steps = k.let(n.maximum(n.minimum(given, self.time), 1), "steps")
         start, line = k.let(row * states, "start"), k.let(row * self.width, "line")
         self.prepare(row, count, start, line)
         with k.loop(self.time) as t:

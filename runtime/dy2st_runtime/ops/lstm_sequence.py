@@ -10,7 +10,7 @@ from .. import dims
 from ..errors import DTypeError, GradientError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .recurrent import LSTMGates, LSTMGatesGrad, Row
+from .recurrent import LSTMGates, LSTMGatesGrad, Row, require_sizes, require_types
 from .registry import TensorType, register
 from .vjp import vjp
 
@@ -68,6 +68,9 @@ class LSTMSequence(_Sequence):
         outs = tuple(cx.temp(x.dtype, 3) if v is None else v for v in outs)
         with cx.kernel([x, weight, state, cell], outs, shapes=False) as (k, (xs, w, h, c), (states, cells, gates)):
             (time, batch, wide), size = xs.shape, h.shape[1]
+            four = n.as_expr(size, n.INDEX) * 4
+            for ref, sizes in ((xs, [time, batch, four]), (w, [four, size]), (h, [batch, size]), (c, [batch, size])):
+                require_sizes(k, ref, sizes)
             for ref in (states, cells):
                 k.set_shape(ref, [k.let(n.as_expr(time) + 1), batch, size])
             k.set_shape(gates, [time, batch, wide])
@@ -125,8 +128,11 @@ class LSTMSequenceGrad(_Sequence):
     outputs = ("X@GRAD", "State@GRAD", "Cell@GRAD")
 
     @classmethod
-    def infer(cls, x: TensorType, weight: TensorType, state: TensorType, cell: TensorType, *rest: Any) -> tuple:
+    def infer(cls, x: TensorType, weight: TensorType, state: TensorType, cell: TensorType, states: TensorType, cells: TensorType,
+              gates: TensorType, *douts: Any) -> tuple:  # fmt: skip
         cls.check(x, weight, state, cell)
+        whole = state.with_shape((x.shape[0] + 1, *state.shape))
+        require_types(cls.title, [(states, whole), (cells, whole), (gates, x), *((d, whole) for d in douts)])
         return x, state, cell
 
     @staticmethod
@@ -148,6 +154,9 @@ class LSTMSequenceGrad(_Sequence):
         given = [v for v in (dstates, dcells) if v is not None]
         with cx.kernel([weight, cells, gates, *given], outs, shapes=False) as (k, (w, cs, gs, *refs), (dx, dstate, dcell)):
             (time, batch, wide), size = gs.shape, w.shape[1]
+            four, steps = n.as_expr(size, n.INDEX) * 4, n.as_expr(time, n.INDEX) + 1
+            for ref, sizes in ((w, [four, size]), (gs, [time, batch, four]), *((ref, [steps, batch, size]) for ref in (cs, *refs))):
+                require_sizes(k, ref, sizes)
             k.set_shape(dx, [time, batch, wide])
             for ref in (dstate, dcell):
                 k.set_shape(ref, [batch, size])

@@ -77,6 +77,7 @@ class _CellGrad(_Gates):
     @classmethod
     def infer(cls, x: TensorType, hidden: TensorType, state: TensorType, gates: TensorType, *douts: Any) -> tuple:
         cls.check(x, hidden, state)
+        require_types(cls.title, [(gates, x), *((d, state) for d in douts)])
         return (*(x for _ in cls.outputs[1:]), state)
 
     @classmethod
@@ -92,6 +93,22 @@ class _CellGrad(_Gates):
         found = vjp(b, gradients, (*first, *given), douts)
         rest = iter(found[3:])
         return (*found[:3], None, *(None if d is None else next(rest) for d in ins[4:]))
+
+
+def require_types(title: str, pairs: Sequence[tuple[TensorType | None, TensorType]]) -> None:
+    """Error if what the forward op has given, or a gradient of it, does not have the dtype and the shape of what it belongs to; it may be
+    absent."""
+    for given, wanted in pairs:
+        if given is not None:
+            if given.dtype != wanted.dtype:
+                raise DTypeError(f"{title}: a value of {given.dtype} where one of {wanted.dtype} belongs")
+            dims.require_same_shape(given.shape, wanted.shape, f"{title}: what the forward op gives, or its gradient")
+
+
+def require_sizes(k: Any, ref: Any, sizes: Sequence[Any]) -> None:
+    """The kernel fails where a tensor has other sizes than the places that it reads or writes need."""
+    for size, wanted in zip(ref.shape, sizes, strict=True):
+        k.fail_if(n.as_expr(size, n.INDEX) != wanted)
 
 
 class Row:
@@ -123,6 +140,8 @@ def _rows(cx: Any, state: Any, ins: Sequence[tuple[Any, int]], outs: Sequence[tu
     given = [(v, parts) for v, parts in ins if v is not None]
     with cx.kernel([state, *[v for v, _ in given]], [v for v, _ in outs], shapes=False) as (k, (old, *refs), written):
         batch, size = old.shape
+        for ref, (_, parts) in zip(refs, given, strict=True):
+            require_sizes(k, ref, [batch, n.as_expr(size, n.INDEX) * parts])
         for ref, (_, parts) in zip(written, outs, strict=True):
             k.set_shape(ref, [batch, k.let(size * parts)])
         with k.parallel(batch) as row:

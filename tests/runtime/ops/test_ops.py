@@ -15,6 +15,7 @@ from dy2st_runtime.ir import verify
 from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.control import ABSENT
+from dy2st_runtime.ops.custom import CustomOp
 from dy2st_runtime.ops.fused import GROUPS
 from op_cases import Case, Tape, Value
 
@@ -31,7 +32,8 @@ def rows(cases: list[Case]) -> Any:
 
 
 def test_every_op_has_a_case() -> None:
-    missing = set(registry.all_ops()) - {c.op for c in CASES} - STRUCTURAL
+    ours = {name for name, op in registry.all_ops().items() if not issubclass(op, CustomOp)}
+    missing = ours - {c.op for c in CASES} - STRUCTURAL
     assert not missing, f"add rows to tests/runtime/ops/cases_*.py for: {', '.join(sorted(missing))}"
 
 
