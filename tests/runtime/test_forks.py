@@ -98,6 +98,24 @@ def test_a_child_compiles_while_the_parent_did():
     assert ENTRY(compiler.addresses([source.format(41)])[0])(0, 0, 0) == 41
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_waits_for_numba():
+    from dy2st_runtime.executor import numba_engine
+
+    source = "def kernel(args, start, stop):\n    return {}\n"
+    numba_engine.object_file(source.format(1), "k_1")
+    with held(numba_engine.global_compiler_lock):
+        entered, forked = threading.Event(), []
+        forking = threading.Thread(target=lambda: (entered.set(), forked.append(in_child(lambda: 1))))
+        forking.start()
+        entered.wait(60)
+        forking.join(0.3)
+        assert not forked  # another thread compiles
+    forking.join()
+    assert forked == [1]
+    assert in_child(lambda: len(numba_engine.object_file(source.format(2), "k_2")) > 0) == 1
+
+
 PROGRAM = """
     import os, sys, threading, time, dy2st as paddle, dy2st.nn.functional as F
 
@@ -133,8 +151,9 @@ PROGRAM = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["compile", "run"])
-def test_children_work_whatever_another_thread_does(what, tmp_path):
+@pytest.mark.parametrize(("what", "engine"), [("compile", "llvm"), ("compile", "numba"), ("run", "llvm")])
+def test_children_work_whatever_another_thread_does(what, engine, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(PROGRAM))
-    subprocess.run([sys.executable, "-W", "ignore", script, what], check=True, env={**os.environ, "DY2ST_CACHE_DIR": str(tmp_path)})
+    env = {**os.environ, "DY2ST_CACHE_DIR": str(tmp_path), "DY2ST_ENGINE": engine}
+    subprocess.run([sys.executable, "-W", "ignore", script, what], check=True, env=env)

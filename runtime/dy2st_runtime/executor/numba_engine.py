@@ -22,10 +22,13 @@ from numba.core import cgutils, compiler, registry
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
+from .. import forks
 from ..codegen import layout
 from .machine import machine
 from .namespace import names_of, namespace
 from .values import I32, I64, TYPES, Arithmetic, Instruction, Value
+
+forks.between_calls(global_compiler_lock)  # Numba holds it while it compiles, the kernels of custom ops too
 
 DTYPES = {"bool": numba_types.boolean, **{name: getattr(numba_types, name) for name in TYPES if name != "bool"}}
 
