@@ -17,7 +17,6 @@ from .vjp import vjp
 
 class _Sequence(CheckedOp):
     kernel_from = 1 << 14
-    kernel_alone = False
 
     @classmethod
     def elements(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> int:
