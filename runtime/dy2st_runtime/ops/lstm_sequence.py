@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,18 @@ class _Sequence(CheckedOp):
         dims.require_equal(weight.shape[1], state.shape[1], "lstm_sequence: the columns of the weight")
         for size in (weight.shape[0], x.shape[2]):
             dims.require_equal(size, state.shape[1] * 4, "lstm_sequence has 4 parts for each element of the state")
+
+
+BLOCK = 16
+"""Sequences that a thread goes through at once: the products of fewer rows would take longer."""
+
+
+@contextlib.contextmanager
+def _blocks(k: Any, batch: Any) -> Iterator[tuple[Any, Any]]:
+    """A loop over blocks of sequences, which threads share: the first of each and how many there are."""
+    with k.parallel((n.as_expr(batch) + (BLOCK - 1)) // BLOCK) as block:
+        first = k.let(block * BLOCK, "first")
+        yield first, k.let(n.minimum(n.as_expr(batch) - first, BLOCK), "rows")
 
 
 @register
@@ -74,18 +88,20 @@ class LSTMSequence(_Sequence):
                 k.set_shape(ref, [k.let(n.as_expr(time) + 1), batch, size])
             k.set_shape(gates, [time, batch, wide])
             count = k.let(n.as_expr(batch) * size, "count")
-            with k.loop(count) as i:
-                states[i] = h[i]
-            with k.loop(count) as i:
-                cells[i] = c[i]
-            with k.loop(time) as t:
-                now = k.let(t * count, "now")
-                k.gemm(states, w, gates, batch, wide, size, trans_b=True, a_offset=now, c_offset=now * 4)
-                with k.loop(batch) as row:
-                    at = k.let(now + row * size, "at")
-                    parts, after = k.let(at * 4), k.let(at + count)
-                    LSTMGates.step(k, size, Row(xs, parts), Row(gates, parts), Row(cells, at), Row(cells, after), Row(states, after),
-                                   Row(gates, parts))  # fmt: skip
+            with _blocks(k, batch) as (first, rows):
+                start, many = k.let(first * size, "start"), k.let(rows * size, "many")
+                with k.loop(many) as i:
+                    states[start + i] = h[start + i]
+                with k.loop(many) as i:
+                    cells[start + i] = c[start + i]
+                with k.loop(time) as t:
+                    now = k.let(t * count + start, "now")
+                    k.gemm(states, w, gates, rows, wide, size, trans_b=True, a_offset=now, c_offset=now * 4)
+                    with k.loop(rows) as row:
+                        at = k.let(now + row * size, "at")
+                        parts, after = k.let(at * 4), k.let(at + count)
+                        LSTMGates.step(k, size, Row(xs, parts), Row(gates, parts), Row(cells, at), Row(cells, after), Row(states, after),
+                                       Row(gates, parts))  # fmt: skip
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
@@ -160,27 +176,29 @@ class LSTMSequenceGrad(_Sequence):
             for ref in (dstate, dcell):
                 k.set_shape(ref, [batch, size])
             count = k.let(n.as_expr(batch) * size, "count")
-            for ref in (dstate, dcell):
-                with k.loop(count) as i:
-                    ref[i] = n.cast(0, ref.dtype)
             found = dict(zip([v.name for v in given], refs, strict=True))
+            with _blocks(k, batch) as (first, rows):
+                start, many = k.let(first * size, "start"), k.let(rows * size, "many")
+                for ref in (dstate, dcell):
+                    with k.loop(many) as i:
+                        ref[start + i] = n.cast(0, ref.dtype)
 
-            def add(t: Any) -> None:
-                for total, v in ((dstate, dstates), (dcell, dcells)):
-                    if v is not None:
-                        with k.loop(count, parallel=True) as i:
-                            total[i] = total[i] + found[v.name][t * count + i]
+                def add(t: Any) -> None:
+                    for total, v in ((dstate, dstates), (dcell, dcells)):
+                        if v is not None:
+                            with k.loop(many, parallel=True) as i:
+                                total[start + i] = total[start + i] + found[v.name][t * count + start + i]
 
-            with k.loop(time) as back:
-                now = k.let((time - 1 - back) * count, "now")
-                add(k.let(time - back))
-                with k.loop(batch) as row:
-                    own = k.let(row * size, "own")
-                    at = k.let(now + own)
-                    parts, kept, passed = k.let(at * 4), Row(dcell, own), Row(dstate, own)
-                    LSTMGatesGrad.step(k, size, Row(cs, at), Row(gs, parts), kept, passed, Row(dx, parts), kept)
-                k.gemm(dx, w, dstate, batch, size, wide, a_offset=now * 4)
-            add(0)
+                with k.loop(time) as back:
+                    now = k.let((time - 1 - back) * count, "now")
+                    add(k.let(time - back))
+                    with k.loop(rows) as row:
+                        own = k.let(start + row * size, "own")
+                        at = k.let(now + own)
+                        parts, kept, passed = k.let(at * 4), Row(dcell, own), Row(dstate, own)
+                        LSTMGatesGrad.step(k, size, Row(cs, at), Row(gs, parts), kept, passed, Row(dx, parts), kept)
+                    k.gemm(dx, w, dstate, rows, size, wide, a_offset=(now + start) * 4, c_offset=start)
+                add(0)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
