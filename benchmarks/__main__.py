@@ -18,8 +18,8 @@ from .frameworks import FRAMEWORKS, PEERS
 from .peers import FOLDER
 from .workloads import MODULES
 
-OWN = ("startup", "eager", "conversion", "loops", "recursion", "training", "threads", "convolution", "growth", "recompute", "layout",
-       "projections", "reductions", "engines")  # fmt: skip
+OWN = ("startup", "cold", "eager", "conversion", "loops", "recursion", "training", "threads", "convolution", "growth", "recompute",
+       "layout", "projections", "reductions", "engines")  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,6 +1,7 @@
 """One measurement, in a process of its own: `python -m benchmarks.measure WORKLOAD CASE FRAMEWORK`; prints a JSON line.
 
-`--first` ends after the first call. Otherwise the steady time is measured too: calls until `--seconds` are over, at least five. Of these
+`--first` ends after the first call, of which there are the time and the processor time (`processor`), also of the process that helps to
+compile. Otherwise the steady time is measured too: calls until `--seconds` are over, at least five. Of these
 calls there are the median (`steady`), the fastest, and the least processor time of all threads (`cpu`), which a busy machine changes least.
 """
 
@@ -52,10 +53,10 @@ def measured(workload: str, case: str, name: str, *, threads: int, seconds: floa
     given = opened(framework, threads)
     imported = time.perf_counter()
     step = getattr(importlib.import_module(f"benchmarks.workloads.{workload}"), f"on_{framework.dialect}")(*given, case)
-    built = time.perf_counter()
+    built, used = time.perf_counter(), sum(os.times()[:4])
     results = [finish(step())]
     called = time.perf_counter()
-    record = {"import": imported - start, "build": built - imported, "first": called - built}
+    record = {"import": imported - start, "build": built - imported, "first": called - built, "processor": sum(os.times()[:4]) - used}
     record = {key: value * 1e3 for key, value in record.items()}
     if first:
         return record

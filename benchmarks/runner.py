@@ -119,7 +119,7 @@ def _measured(workload: str, case: str, framework: Framework, settings: Settings
         return next(r for r in rounds if "refused" in r)
     record = sorted(rounds, key=lambda r: r["steady"])[len(rounds) // 2]
     times = {"cold": cold["build"] + cold["first"], "warm": record["build"] + record["first"]} if cold else {}
-    return {**times, **{k: v for k, v in record.items() if k not in ("build", "first")}}
+    return {**times, **{k: v for k, v in record.items() if k not in ("build", "first", "processor")}}
 
 
 def process(command: list[str], python: str, settings: Settings, cache: str) -> Any:

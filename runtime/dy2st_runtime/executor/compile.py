@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import llvmlite
@@ -25,7 +25,7 @@ from . import llvm_engine, machine, mathlib, namespace, native, routines, scalar
 from .cache import ObjectCache
 from .engines import ENGINES, Engine, current
 from .symbols import LINKING, provide
-from .worker import Worker, worthwhile
+from .worker import Worker, is_possible, worthwhile
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
@@ -90,6 +90,7 @@ class KernelCompiler:
         self._addresses: dict[str, int] = {}
         self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
+        self._worker: Worker | None = None
         self._routines: dict[str, int] = {}
         self._fingerprints: dict[str, str] = {}
 
@@ -99,6 +100,24 @@ class KernelCompiler:
         if engine.name not in self._fingerprints:
             self._fingerprints[engine.name] = fingerprint(engine)
         return "k_" + hashlib.sha256((self._fingerprints[engine.name] + source).encode()).hexdigest()[:32]
+
+    @contextlib.contextmanager
+    def beginning(self, names: Sequence[str]) -> Iterator[None]:
+        """Inside, a second process compiles these routines where they are not in the cache, as for the first program on a machine. It goes
+        on with what `addresses` is asked for."""
+        symbols = [(self.symbol(ROUTINE + name, OWN), ROUTINE + name) for name in names if name not in self._routines]
+        missing = [one for one in symbols if self.cache.get(one[0]) is None]
+        if not missing or self._worker is not None or not is_possible(self.cache):
+            yield
+            return
+        assert self.cache.folder is not None
+        with Worker(self.cache.folder.parent) as worker:
+            worker.give(missing, OWN)
+            self._worker = worker
+            try:
+                yield
+            finally:
+                self._worker = None
 
     def addresses(self, sources: list[str], names: Sequence[str] = (), engine: Engine | None = None) -> list[int]:
         """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named.
@@ -153,9 +172,12 @@ class KernelCompiler:
         objects: dict[str, bytes] = {}
         with contextlib.ExitStack() as stack:
             routine = sum(source.startswith(ROUTINE) for _, source in kernels)
-            if worthwhile(len(kernels) - routine, routine, self.cache, engine):
+            worker = self._worker
+            if worker is None and worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
-                stack.enter_context(Worker(self.cache.folder.parent, kernels[::-1], engine))
+                worker = stack.enter_context(Worker(self.cache.folder.parent))
+            if worker is not None:
+                worker.give(kernels[::-1], engine)
             for symbol, source in kernels:
                 data = self.cache.get(symbol)
                 if data is None:

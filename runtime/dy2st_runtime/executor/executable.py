@@ -19,10 +19,10 @@ from ..ir.program import Operator, Program
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
 from ..lowering.lower import lower
-from ..lowering.schedule import Launch
+from ..lowering.schedule import Launch, Schedule
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import Commit, Given, State, engines, profile, state_of
+from . import Commit, Given, State, engines, profile, routines, state_of
 from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
 from .frame import Frame
 from .plan import Plan, make_plan
@@ -74,6 +74,36 @@ class Executable:
         for name in self.feed_names:
             if name not in block.vars:
                 raise FeedError(f"the program has no variable {name!r} to feed")
+        with compiler().beginning(routines.expected(program)):
+            schedule, entry = self._compiled(program, absent_feeds)
+        block = self.program.global_block()
+        self._plain_driver = ENTRY(entry)
+        self._driver: Callable[[int], int] = self._plain_driver
+        self._types = []
+        for name in self.plan.names:
+            v = schedule.variables[name]
+            self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
+            if len(v.shape) > layout.MAX_RANK:
+                op = next((k.op for k in self.plan.kernels if k.op is not None and v.name in k.writes()), None)
+                raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
+                                   location=op.location if op else None)  # fmt: skip
+        index, in_place = self.plan.index, self.plan.inplace_state
+        self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self._feeds = [self._places[name] for name in self.feed_names]
+        # what is fetched, but for persistables, which have their new values elsewhere
+        self._outputs = [None if name in self.updates else self.plan.descriptor(name) for name in self.fetch_names]
+        self.arrays = [name for name in self.state_names if name != RNG]
+        self.draws = RNG in self.state_names
+        # of the descriptors of new values in the memory of old ones both, of the generator's state apart: that is another array in each run
+        self._written = [(d, index[name]) for d, name in in_place.items() if name != RNG]
+        self._written_rng = [(d, index[name]) for d, name in in_place.items() if name == RNG]
+        finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
+        self._replaced = {name: d for name, d in finals.items() if d not in in_place}
+        # threads take from its end and give to it without a lock: each of these is one step to Python
+        self._frames: list[Frame] = []
+
+    def _compiled(self, program: Program, absent_feeds: Sequence[str]) -> tuple[Schedule, int]:
+        """Takes the Program through the passes, lowering, plan and compiler. Returns what was planned and the driver's address."""
         self.program, self.updates, shapes = optimize(
             clone_program(program), self.feed_names, self.fetch_names, absent_feeds
         )
@@ -106,30 +136,7 @@ class Executable:
         except UncompiledCustom as error:
             op = next(k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if f"call_{error.name}(" in source)
             raise with_location(error.error, op.location) from None
-        self._plain_driver = ENTRY(entry)
-        self._driver: Callable[[int], int] = self._plain_driver
-        self._types = []
-        for name in self.plan.names:
-            v = schedule.variables[name]
-            self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
-            if len(v.shape) > layout.MAX_RANK:
-                op = next((k.op for k in self.plan.kernels if k.op is not None and v.name in k.writes()), None)
-                raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
-                                   location=op.location if op else None)  # fmt: skip
-        index, in_place = self.plan.index, self.plan.inplace_state
-        self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
-        self._feeds = [self._places[name] for name in self.feed_names]
-        # what is fetched, but for persistables, which have their new values elsewhere
-        self._outputs = [None if name in self.updates else self.plan.descriptor(name) for name in self.fetch_names]
-        self.arrays = [name for name in self.state_names if name != RNG]
-        self.draws = RNG in self.state_names
-        # of the descriptors of new values in the memory of old ones both, of the generator's state apart: that is another array in each run
-        self._written = [(d, index[name]) for d, name in in_place.items() if name != RNG]
-        self._written_rng = [(d, index[name]) for d, name in in_place.items() if name == RNG]
-        finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
-        self._replaced = {name: d for name, d in finals.items() if d not in in_place}
-        # threads take from its end and give to it without a lock: each of these is one step to Python
-        self._frames: list[Frame] = []
+        return schedule, entry
 
     @functools.cached_property
     def written(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ import itertools
 import re
 from typing import Any
 
+from ..ir.program import Program
 from ..loopir import conv_plan
 from . import (
     array_entries,
@@ -86,6 +87,16 @@ _NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", 
 def _with_needed(name: str) -> list[str]:
     kind, _, dtype = name.rpartition("_")
     return [*(inner for needed in _NEEDS.get(kind, ()) for inner in _with_needed(f"{needed}_{dtype}")), name]
+
+
+_OF_OPS = {"matmul_v2": "product", "mul": "product", "conv2d": "conv_output"}
+
+
+def expected(program: Program) -> list[str]:
+    """Routines that a Program will need, those that take long to compile: before it is lowered its ops tell."""
+    made = {(_OF_OPS[op.type], block.var(op.output_names[0]).dtype) for block in program.blocks for op in block.ops if op.type in _OF_OPS}
+    found = [f"{kind}_{dtype}" for kind, dtype in sorted(made) if dtype in runs.SCALARS]
+    return ["driver", *dict.fromkeys(inner for name in found for inner in reversed(_with_needed(name)))]
 
 
 @functools.cache

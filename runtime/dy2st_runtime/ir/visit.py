@@ -38,6 +38,8 @@ def _free_names(block: Block, reads: Callable[[Operator], list[str]]) -> list[st
 
 def reads(op: Operator) -> list[str]:
     """All names that an op reads: its inputs, the free names of its sub-blocks and of the functions that are called, each once."""
+    if not op.record.block_attrs and op.function is None:  # nearly all ops
+        return list(dict.fromkeys(op.input_names))
     seen = dict.fromkeys(own_reads(op))
     for function in called([op]):
         seen.update(dict.fromkeys(own_free_names(function.block)))

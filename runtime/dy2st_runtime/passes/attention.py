@@ -55,8 +55,11 @@ def attention(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
     for block in blocks:
+        walk = None
         for softmax in [op for op in block.ops if op.type == "softmax"]:
-            changed |= _Walk(block, shapes, absent, roots_of(block, keep)).fuse(softmax)
+            walk = walk or _Walk(block, shapes, absent, roots_of(block, keep))
+            if walk.fuse(softmax):
+                changed, walk = True, None
     if changed:
         program.version += 1
     return changed
@@ -84,11 +87,11 @@ class _Walk:
         for op in block.ops:
             for name in reads(op):
                 self.readers.setdefault(name, []).append(op)
-        self.scores: set[str] = set()  # what has an element for each score, and is to be there by blocks only
-        self.sums = False
 
     def fuse(self, softmax: Operator) -> bool:
-        """Makes the ops around a softmax one, or two with those of its gradient; whether it could."""
+        """Makes the ops around a softmax one, or two with those of its gradient; whether it could. If so, the walk is over."""
+        self.scores: set[str] = set()  # what has an element for each score, and is to be there by blocks only
+        self.sums = False
         (weights,) = softmax.output_names
         self.of, self.shape = self.block.var(weights), self.shapes.get(weights, ())
         if self.of.dtype not in ("float32", "float64") or not self.shape or not _by_rows(softmax, len(self.shape)):

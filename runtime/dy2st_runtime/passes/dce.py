@@ -33,6 +33,8 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     <BLANKLINE>
     """
     changed = drop_unused_functions(program)
+    if changed:
+        program.version += 1
     while True:
         wanted = [*keep, *program.updates.values()]
         # the sizes are looked at before anything is dropped, and only if something may be
@@ -41,12 +43,12 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
         for f in program.functions.values():
             walk.block(f.block, ())
         changed |= walk.changed
-        if not drop_unread_tapes(program):
-            break
-        changed = True  # what was computed for a tape only
-    if changed:
-        program.version += 1
-    return changed
+        again = drop_unread_tapes(program)  # what was computed for a tape only
+        if walk.changed or again:
+            program.version += 1
+        if not again:
+            return changed
+        changed = True
 
 
 class _Walk:

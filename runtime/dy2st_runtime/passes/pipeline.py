@@ -20,7 +20,7 @@ from .one_shape import one_shape
 from .prologue import prologue
 from .retarget import retarget
 from .rows import rows
-from .shapes import Shapes, symbolic_shapes
+from .shapes import Shapes, shapes_kept, symbolic_shapes
 from .simplify import simplify
 from .split_norm import split_norm
 from .ssa import ssa
@@ -63,6 +63,6 @@ def optimize(
         shapes of its variables.
     """
     program.absent_feeds.update(absent_feeds)
-    with no_search_for_garbage():
+    with no_search_for_garbage(), shapes_kept(program):
         PassManager(PASSES).run(program, [*feed_names, *fetch_names])
-    return program, dict(program.updates), symbolic_shapes(program)
+        return program, dict(program.updates), symbolic_shapes(program)

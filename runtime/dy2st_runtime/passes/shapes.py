@@ -6,11 +6,12 @@ the same int or the same expression. A dim that cannot be expressed gets a symbo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from .. import dims
-from ..errors import Dy2stError
+from .. import config, dims
+from ..errors import Dy2stError, VerifyError
 from ..ir.program import Block, Operator, Program, Variable
 from ..loopir import nodes as n
 from ..ops.registry import TensorType
@@ -43,6 +44,11 @@ class Shapes(dict[str, Shape]):
         known = self.known.get(b, 0)
         return tuple(self._dim(d, known) for d in self[a]) if known > self.known.get(a, 0) else self[a]
 
+    def agree(self, other: Shapes) -> bool:
+        """Whether another analysis has found the same."""
+        return (self.unproven == other.unproven and self.known == other.known and self.keys() == other.keys()
+                and all([*map(_key, shape)] == [*map(_key, other[name])] for name, shape in self.items()))  # fmt: skip
+
     def _dim(self, dim: Any, known: int) -> Any:
         number, other = self.facts.get(_key(dim), (known, None))
         return dim if number >= known else self._dim(other, known)
@@ -70,11 +76,63 @@ def symbolic_shapes(program: Program) -> Shapes:
     >>> same_shape(symbolic_shapes(program), "x", "y")
     False
     """
-    found = _Analysis()
+    kept = _kept.get(program.id)
+    if kept is None:
+        return _analyzed(program, _Inferred())
+    if kept.shapes is None or kept.version != program.version:
+        kept.version, kept.shapes = program.version, _analyzed(program, kept.inferred)
+    elif config.CHECKS.get() and not kept.shapes.agree(_analyzed(program, _Inferred())):
+        raise VerifyError("a pass has changed the Program without a new version")
+    return kept.shapes
+
+
+def _analyzed(program: Program, inferred: _Inferred) -> Shapes:
+    found = _Analysis(inferred)
     for root in program.roots:
         found.root = {}
         found.block(root, found.root)
     return found.shapes
+
+
+class _Inferred:
+    """What `infer` has said.
+
+    Attributes:
+        types: a kind of op with its attributes and the types of its inputs → the types of its outputs, None where they do not fit,
+            and the checks.
+        dims: key of a dim → the one object for it among the inputs; `infer` finds some dims to be equal by `is`.
+    """
+
+    def __init__(self) -> None:
+        self.types: dict[Any, tuple[tuple[Any, ...] | None, list[tuple[str, Any, Any]]]] = {}
+        self.dims: dict[Any, Any] = {}
+
+
+class _Kept:
+    """What is known of a Program in the pipeline: its shapes as of a version, and what `infer` has said, whatever the version."""
+
+    def __init__(self) -> None:
+        self.version = -1
+        self.shapes: Shapes | None = None
+        self.inferred = _Inferred()
+
+
+_kept: dict[int, _Kept] = {}
+"""By the id of the Program."""
+
+
+@contextmanager
+def shapes_kept(program: Program) -> Iterator[None]:
+    """Inside, shapes are analyzed once for each version of the Program, and `infer` is asked once for ops that are alike.
+
+    Most passes ask for the shapes, and most change little: without this it is more than half of their time. A pass that changes anything
+    gives the Program a new version.
+    """
+    _kept[program.id] = _Kept()
+    try:
+        yield
+    finally:
+        del _kept[program.id]
 
 
 def may_differ(program: Program) -> set[int]:
@@ -113,7 +171,8 @@ def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 class _Analysis:
-    def __init__(self) -> None:
+    def __init__(self, inferred: _Inferred) -> None:
+        self.inferred = inferred
         self.shapes = Shapes()
         self.root: Facts = {}
         self.counts = Counts()
@@ -138,7 +197,7 @@ class _Analysis:
     def shape(self, v: Variable) -> Shape:
         """The shape of a variable; one that no op defined before gets symbols."""
         if v.name not in self.shapes:
-            self.shapes[v.name] = _own(v)
+            self.shapes[v.name] = self._own(v)
         return self.shapes[v.name]
 
     def _op(self, op: Operator, block: Block, facts: Facts) -> None:
@@ -157,16 +216,10 @@ class _Analysis:
             for v in results:  # `infer` has said so when the op was built or read, and has had nothing to check but that
                 self._declare(v, None, facts)
             return
-        ins: list[Any] = []
-        for slot in op.record.input_slots:
-            types = [self._type(block.var(name), facts) for name in op.input(slot.name)]
-            ins.append(types if slot.many else (types[0] if types else None))
-        with dims.checks() as found:
-            try:
-                outs = op.record.infer_types(tuple(ins), op.attrs)
-            except Dy2stError:
-                outs = ()  # raises at run time: nothing after it is reached
-                self.shapes.unproven.add(id(op))
+        outs, found = self._infer(op, block, facts)
+        if outs is None:
+            outs = ()  # raises at run time: nothing after it is reached
+            self.shapes.unproven.add(id(op))
         for kind, a, b in found:
             if not _is_proven(facts, kind, a, b):
                 self.shapes.unproven.add(id(op))
@@ -180,6 +233,26 @@ class _Analysis:
                 # what `infer` says of an array is about one entry
                 self._declare(block.var(name), one.shape if one.kind == "dense" else None, facts)
 
+    def _infer(self, op: Operator, block: Block, facts: Facts) -> tuple[tuple[Any, ...] | None, list[tuple[str, Any, Any]]]:
+        """What `infer` says of an op, or has said of one like it."""
+        types = [[self._type(block.var(name), facts) for name in op.input(slot.name)] for slot in op.record.input_slots]
+        try:
+            key = (op.record, _frozen(op.attrs), tuple([tuple([(t.dtype, t.kind, tuple(map(_key, t.shape))) for t in ts]) for ts in types]))
+        except TypeError:  # an attribute is a block or an array
+            key = None
+        known = self.inferred.types.get(key)
+        if known is not None:
+            return known
+        ins = [ts if slot.many else (ts[0] if ts else None) for slot, ts in zip(op.record.input_slots, types, strict=True)]
+        with dims.checks() as found:
+            try:
+                outs = op.record.infer_types(tuple(ins), op.attrs)
+            except Dy2stError:
+                outs = None
+        if key is not None:
+            self.inferred.types[key] = outs, found
+        return outs, found
+
     def _learn(self, facts: Facts, a: Any, b: Any) -> None:
         a, b = _known(facts, a), _known(facts, b)
         if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
@@ -190,12 +263,24 @@ class _Analysis:
         if facts is self.root:
             self.shapes.facts[_key(b)] = len(self.shapes.facts), a
 
+    def _own(self, v: Variable) -> Shape:
+        """What is known from the declaration: sizes, symbols for open dims (in which the entries of an array may differ)."""
+        if -1 not in v.shape:
+            return v.shape
+        if v.kind != "dense":
+            return tuple([d if d != -1 else dims.UNKNOWN for d in v.shape])
+        return tuple([d if d != -1 else self._one(n.Size(v.name, axis)) for axis, d in enumerate(v.shape)])
+
     def _type(self, v: Variable, facts: Facts) -> TensorType:
-        return TensorType(v.dtype, tuple(_known(facts, d) for d in self.shape(v)), v.kind)
+        return TensorType(v.dtype, tuple([d if type(d) is int else self._one(_known(facts, d)) for d in self.shape(v)]), v.kind)
+
+    def _one(self, dim: Any) -> Any:
+        """The object for a dim."""
+        return self.inferred.dims.setdefault(_key(dim), dim)
 
     def _declare(self, v: Variable, shape: Shape | None, facts: Facts) -> None:
         """The shape of an output: what is declared, else what `infer` says, else a symbol."""
-        own = _own(v)
+        own = self._own(v)
         self.nowhere.discard(v.name)
         self.shapes.known[v.name] = len(self.shapes.facts)
         if shape is None or len(shape) != len(own):
@@ -268,12 +353,6 @@ def _branches(op: Operator, sides: list[str], there: list[str]) -> list[Block]:
     return [branch for branch, side in zip(op.blocks, sides, strict=True) if side in there]
 
 
-def _own(v: Variable) -> Shape:
-    """What is known from the declaration: sizes, symbols for open dims (in which the entries of an array may differ)."""
-    open_dim = n.Size if v.kind == "dense" else lambda name, axis: dims.UNKNOWN
-    return tuple(d if d != -1 else open_dim(v.name, axis) for axis, d in enumerate(v.shape))
-
-
 def _outside(shape: Shape, inside: set[str]) -> Shape:
     """The shape with UNKNOWN for dims that are about values inside a loop, and so differ between iterations."""
     return tuple(dims.UNKNOWN if _mentions(_key(d), inside) else d for d in shape)
@@ -305,6 +384,25 @@ def _known(facts: Facts, dim: Any) -> Any:
     while _key(dim) in facts:
         dim = facts[_key(dim)]
     return dim
+
+
+def _frozen(value: Any) -> Any:
+    """An attribute, or several, as something that can be looked up: equal for those that `infer` cannot tell apart.
+
+    Raises:
+        TypeError: it is more than numbers, texts, and lists of these.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
+    if kind is list or kind is tuple:
+        return tuple([_frozen(v) for v in value])
+    if kind is dict:
+        return tuple([(name, _frozen(v)) for name, v in value.items()])
+    raise TypeError(kind)
+
+
+_PLAIN = frozenset({int, float, bool, str, type(None)})
 
 
 def _asked(kind: str, a: Any, b: Any) -> tuple:

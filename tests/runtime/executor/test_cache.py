@@ -11,12 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from dy2st_runtime import config
+from dy2st_runtime import config, threads
 from dy2st_runtime.codegen import cpu
-from dy2st_runtime.executor import worker
+from dy2st_runtime.executor import routines, worker
 from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.engines import ENGINES, Engine
+from dy2st_runtime.ir import IRBuilder, Program
 from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.loopir.builder import KernelBuilder
 
@@ -149,8 +150,9 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
 def test_the_worker_compiles_into_the_cache(tmp_path: Path, engine: Engine) -> None:
     text = source("tan")
     symbol = KernelCompiler(ObjectCache(tmp_path)).symbol(text, engine)
-    process = worker.Worker(tmp_path, [(symbol, text)], engine)
-    process._process.wait(timeout=120)
+    process = worker.Worker(tmp_path)
+    process.give([(symbol, text)], engine)
+    process.finish()
     cache = ObjectCache(tmp_path)
     assert cache.get(symbol) is not None
     compiler = KernelCompiler(cache)
@@ -160,9 +162,41 @@ def test_the_worker_compiles_into_the_cache(tmp_path: Path, engine: Engine) -> N
         pass  # a worker that has ended is no problem
 
 
+def test_the_worker_takes_more_than_a_pipe_holds_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    text = source("sin")
+    with worker.Worker(tmp_path) as process:
+        for i in range(100):  # 300 KB, of which a pipe holds 64
+            process.give([(f"k_{i}", text + "#" * 3000)], ENGINES["llvm"])
+    assert process._process.returncode is not None
+    assert not process._writing.is_alive()
+
+
+@pytest.mark.skipif(threads.available() < 2, reason="the parent compiles alone")
+def test_routines_that_will_be_needed_are_compiled_while_the_parent_is_busy(tmp_path: Path) -> None:
+    compiler = KernelCompiler(ObjectCache(tmp_path))
+    with compiler.beginning(["look", "total_clear"]):
+        assert compiler._worker is not None
+        compiler._worker.finish()
+    symbols = [compiler.symbol(f"routine {name}") for name in ("look", "total_clear")]
+    assert all(compiler.cache.get(symbol) is not None for symbol in symbols)
+    with compiler.beginning(["look", "total_clear"]):
+        assert compiler._worker is None  # there is nothing to do
+
+
+def test_what_is_expected_of_a_program() -> None:
+    program = Program()
+    block = program.global_block()
+    x, w = (block.create_var(name, "float32", [4, 4], is_data=True) for name in "xw")
+    assert routines.expected(program) == ["driver"]
+    IRBuilder(block).matmul_v2(x, w)
+    assert routines.expected(program) == ["driver", "product_float32", "dots_float32", "run_tiles_float32", "tiles_float32"]
+
+
 def test_a_worker_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python starts with this
     compiler = KernelCompiler(ObjectCache(tmp_path))
+    with compiler.beginning(["look"]):
+        assert len(compiler.addresses([source("tan")])) == 1
     at_once = dataclasses.replace(ENGINES["llvm"], start_seconds=0.0)
     assert len(compiler.addresses([source("sin"), source("cos")], engine=at_once)) == 2
 

@@ -161,3 +161,16 @@ def test_words_are_written_one_after_the_other() -> None:
     memory = np.zeros(6, np.int64)
     compiled(put)(memory.ctypes.data, 2)
     assert memory.tolist() == [0, 0, 5, 2, -3, 0]
+
+
+def hashed_by_steps(a: int) -> int:
+    b = 1
+    for i in range(a):
+        b = (b ^ i) * 31
+    return b
+
+
+def test_loops_are_not_unrolled() -> None:
+    module = scalars.module_of(hashed_by_steps, "one")
+    text = str(scalars.optimized(module, machine()))
+    assert text.count(" xor ") == 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from dy2st_runtime import config
+from dy2st_runtime.errors import VerifyError
 from dy2st_runtime.ir import Variable
-from dy2st_runtime.passes.shapes import same_shape, symbolic_shapes
+from dy2st_runtime.passes.shapes import same_shape, shapes_kept, symbolic_shapes
 
 from hand_built import Made  # isort: skip
 
@@ -91,3 +94,52 @@ def test_entries_of_a_list_may_differ() -> None:
         items = m.b.op("array_append", Array=items, X=v)
     rows = [m.b.op("read_from_array", X=items, I=m.b.constant(k, "int64")) for k in range(2)]
     assert not equal(m, rows[0], rows[1])
+
+
+def test_in_the_pipeline_each_version_is_analyzed_once() -> None:
+    m = Made()
+    x, y = m.data("x", [-1, 3]), m.data("y", [-1, 3])
+    one = m.b.relu(x)
+    with shapes_kept(m.program):
+        first = symbolic_shapes(m.program)
+        assert symbolic_shapes(m.program) is first
+        two = m.b.relu(y)  # the builder counts the version up
+        second = symbolic_shapes(m.program)
+        assert second is not first
+        assert same_shape(second, x.name, one.name)
+        assert same_shape(second, y.name, two.name)
+        assert not same_shape(second, x.name, two.name)
+    assert symbolic_shapes(m.program) is not second
+
+
+def test_ops_alike_have_what_infer_says_of_one() -> None:
+    m = Made()
+    x, y = m.data("x", [-1, 3]), m.data("y", [-1, 3])
+    joined = [m.b.op("concat", X=[x, y], axis=0) for _ in range(2)]  # its size is an expression
+    other = m.b.op("concat", X=[x, y], axis=1)
+    with shapes_kept(m.program):
+        shapes = symbolic_shapes(m.program)
+        assert same_shape(shapes, *[v.name for v in joined])
+        assert not same_shape(shapes, joined[0].name, other.name)
+        # what is equal is one object: `infer` broadcasts it without a choice, and the sum has the shape of its operands
+        total = m.b.add(*joined)
+        assert same_shape(symbolic_shapes(m.program), total.name, joined[0].name)
+
+
+def test_an_op_whose_sizes_may_not_fit_is_so_in_each_place() -> None:
+    m = Made()
+    x, y = m.data("x", [-1]), m.data("y", [-1])
+    m.b.add(x, y), m.b.add(x, y), m.b.add(y, x)
+    with shapes_kept(m.program):
+        assert [id(op) in symbolic_shapes(m.program).unproven for op in m.program.global_block().ops] == [True, False, False]
+
+
+def test_checks_find_a_pass_that_gives_no_new_version() -> None:
+    m = Made()
+    x, y = m.data("x", [-1]), m.data("y", [-1])
+    m.b.relu(x)
+    with shapes_kept(m.program), config.CHECKS.override(True):
+        assert symbolic_shapes(m.program) is symbolic_shapes(m.program)
+        m.program.global_block().ops[0].inputs["X"] = [y.name]
+        with pytest.raises(VerifyError, match="without a new version"):
+            symbolic_shapes(m.program)
