@@ -10,10 +10,10 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dy2st_runtime.backward.iterations import Dependence
 from dy2st_runtime.dtype import is_float
 from dy2st_runtime.errors import Location
-from dy2st_runtime.ir import Variable
-from dy2st_runtime.ir.absent import maybe_absent
+from dy2st_runtime.ir import Block, Variable
 
 from ..errors import GradientError, StagedValueError
 from ..tensor import Tensor, dispatch
@@ -21,7 +21,7 @@ from ..tensor.autograd import no_grad, no_gradient
 from ..tensor.location import user_location
 from .aliases import who
 from .first_values import first_value
-from .gradients import is_absent, raw_gradients, require_no_hook
+from .gradients import found_by, is_absent, may_be_absent, raw_gradients, require_no_hook, state_around
 from .needs import Need
 from .optional import MaybeNone
 
@@ -58,6 +58,7 @@ class Gradients:
         # those that branches clear, by id; what they were before, each with the value that it has
         self._cleared: dict[int, Tensor] = {}
         self._left: list[tuple[Tensor, Any]] = []
+        self._apart: list[tuple[Block, str, str, str, Location | None]] = []
 
     # ---- `.grad` ----
     def get(self, t: Tensor) -> Tensor | None:
@@ -153,6 +154,22 @@ class Gradients:
             own = {id(who(t)): who(t), **tracer.aliases.of(t)}
             self.inputs |= {key: x for key, x in own.items() if key in outside}
 
+    def note_apart(self, block: Block, values: Iterable[str], sources: Iterable[str], what: str) -> None:
+        """Gradients have been taken by `sources`, in one iteration of a loop, as if none of `values`, with which it begins, was computed
+        from these: which the loop tells when it is complete."""
+        at = user_location(4)
+        self._apart += ((block, value, source, what, at) for source in sources for value in values if value != source)
+
+    def require_apart(self) -> None:
+        """StagedValueError if such a value is computed from such a source, in an earlier iteration."""
+        dependence = Dependence(self._tracer.program) if self._apart else None
+        for block, value, source, what, location in self._apart:
+            if dependence is not None and dependence.may_depend(block, value, source):
+                raise StagedValueError(
+                    f"{what} in a loop that depends on a tensor: the gradient flows on into an earlier iteration", location=location,
+                    hint="compute what is differentiated within one iteration, of values that are cut off there: h = h.detach()",
+                )  # fmt: skip
+
     # ---- `backward()` ----
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool) -> None:
         """Adds the gradients to the leaves'.
@@ -186,7 +203,7 @@ class Gradients:
                 )  # fmt: skip
         del found[len(leaves):]
         self.called = True
-        self._absent |= {v.name for v in found if v is not None} & maybe_absent(tracer.program)
+        self._absent |= {v.name for v in found if v is not None} & may_be_absent(tracer)
         for leaf, v in zip(leaves, found, strict=True):
             if v is None:
                 continue
@@ -205,18 +222,25 @@ class Gradients:
         fed = [*zip(tracer.placeholders, tracer.inputs, strict=True)]
         given = [*((c[0], tracer.freed.get(key, c)[1]) for key, c in tracer.captures.items()), *fed]
         outside = [(t, v) for t, v in given if not v.stop_gradient and is_float(v.dtype)]
-        made = [(t, first_value(tracer.lift(t))) for t in tracer.leaves_made if tracer.is_new_leaf(t)]
+        here = [t for t in tracer.leaves_made if isinstance(t._value, Variable) and tracer.can_read(t._value) and tracer.is_new_leaf(t)]
+        made = [(t, first_value(tracer.lift(t))) for t in here]
         ways = [*(way for way in outside if tracer.takes_gradients(way[0])), *made]
         return ways, [way for way in outside if not tracer.takes_gradients(way[0])]
 
     def require_way(self, t: Tensor, what: str, found: Iterable[Variable | None] | None = None) -> None:
         """GradientError, as eagerly, in the runs in which no gradient flows to a tensor that is differentiated: those of all that it may
         depend on, which are `found`, are absent."""
-        if found is None:
+        state = state_around(self._tracer)
+        if found is None or state:
             wrt = [v for part in self._ways() for _, v in part]
-            found = raw_gradients(self._tracer, [t], wrt, [None], (), what)
+            found = found_by(self._tracer, [t], [*state, *wrt], [None], (), what)
+        if any(g is not None and self._tracer.needs.of_variable(v) is Need.SOMETIMES for v, g in zip(state, found, strict=False)):
+            raise StagedValueError(
+                f"whether a gradient flows to what {what} differentiates depends on the iteration, so that only the run knows",
+                location=user_location(3), hint="begin the iteration with w = w.detach(); w.stop_gradient = False",
+            )  # fmt: skip
         ways = [v for v in found if v is not None]
-        absent = maybe_absent(self._tracer.program)
+        absent = may_be_absent(self._tracer)
         if all(v.name in absent for v in ways):
             text = no_gradient(t, "the tensor to differentiate").message
             self._tracer.require_not_none(is_absent(*(Tensor.wrap(v, True) for v in ways)), text, GradientError)
