@@ -50,6 +50,8 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
                 "only the run knows whether what grad() differentiates by is one tensor or another one, and the gradient flows to both",
                 location=user_location(3), hint="give it a tensor of its own before: w = w.detach(); w.stop_gradient = False",
             )  # fmt: skip
+    if tracer.is_piece:
+        _require_inside(tracer, outputs, wrt, grad_outputs, blocked)
     found = raw_gradients(tracer, outputs, wrt, grad_outputs, blocked, "grad()")
     for t in outputs:
         if tracer.needs.of(t) is Need.SOMETIMES:
@@ -78,7 +80,12 @@ def is_absent(*tensors: Tensor) -> Tensor:
 
 def may_be_absent(tracer: Tracer) -> set[str]:
     """The names of all variables that may be absent, those of the blocks that are being traced among them."""
-    return maybe_absent(tracer.program, {*tracer.program.absent_feeds, *tracer.absent}, tracer.block)
+    return maybe_absent(tracer.program, _absent_before(tracer), tracer.block)
+
+
+def _absent_before(tracer: Tracer) -> set[str]:
+    """The inputs, and the params of loops, that may be absent."""
+    return {*tracer.program.absent_feeds, *tracer.absent, *tracer.gradients.open_names()}
 
 
 def _first(tracer: Tracer, t: Tensor) -> Variable:
@@ -105,6 +112,16 @@ def _others(tracer: Tracer, t: Tensor, first: Variable) -> list[Variable]:
     for block in reversed(list(_around(tracer.block))):
         mark_active(block.ops, block, made_of_it, frozenset())
     return [v for v in map(first_value, found) if v.name not in made_of_it]
+
+
+def _require_inside(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Variable], grad_outputs: Sequence[Tensor | None],
+                    blocked: Sequence[str]) -> None:  # fmt: skip
+    """StagedValueError if the gradient flows on into what other parts of the function have computed, maybe of what is differentiated by."""
+    outside = [v for v in wrt if v.is_data or v.persistable]
+    away = [v for _, v in tracer.gradients.ways()[1]] if outside else []
+    found = found_by(tracer, outputs, away, grad_outputs, blocked, "grad()") if away else []
+    if any(g is not None and any(w is not v for w in outside) for v, g in zip(away, found, strict=True)):
+        raise StagedValueError("grad() of what other parts of the function have computed", location=user_location(3))
 
 
 def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:
@@ -153,8 +170,7 @@ def found_by(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Variable],
         raise StagedValueError(f"{what} in a branch or a loop that depends on a tensor, together with a function that calls itself",
                                location=user_location(3), hint="call it before or after")  # fmt: skip
     try:
-        return append_backward(tracer.program, targets, wrt, seeds, blocked, updated, tracer.block,
-                               {*tracer.program.absent_feeds, *tracer.absent})  # fmt: skip
+        return append_backward(tracer.program, targets, wrt, seeds, blocked, updated, tracer.block, _absent_before(tracer))
     except Dy2stError as error:
         raise error.at(user_location(3)) from error.__cause__
 

@@ -4,11 +4,11 @@ import linecache
 
 import numpy as np
 import pytest
-from three_ways import arguments, check
+from three_ways import arguments, check, compare, outcome
 
 import dy2st as paddle
 from dy2st import jit, nn
-from dy2st.errors import GradientError, StagedValueError
+from dy2st.errors import EagerStatementWarning, GradientError, StagedValueError
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad, no_grad
 
@@ -170,6 +170,44 @@ def a_leaf_that_is_moved_in_place(x, n):
     return w.detach()
 
 
+def by_the_gradients_of_a_leaf(x, n):
+    w = leaf(x)
+    for _ in range(n):
+        (w**3).sum().backward()
+        with no_grad():
+            w.subtract_(0.1 * w.grad)
+        w.clear_grad()
+    return w.detach()
+
+
+def by_the_gradients_of_leaves_of_an_iteration(x, y, n):
+    total = x.detach()
+    for _ in range(n):
+        w = leaf(total)
+        loss = (w * w * y.detach()).sum()
+        if loss > 0:
+            loss.backward()
+            total = w - 0.1 * w.grad
+        else:
+            total = w.detach() * 0.5
+        total = total.detach()
+    return total
+
+
+def momentum_by_hand(x, n):
+    """Gradients that are not cleared add up."""
+    w = leaf(x)
+    loss = (w * w).sum()
+    loss.backward()
+    while loss > 0.05 and n > 0:
+        with no_grad():
+            w.subtract_(0.02 * w.grad)
+        loss = (w * w).sum()
+        loss.backward()
+        n = n - 1
+    return w.detach(), w.grad * 1.0
+
+
 def shifted(x, y, n):
     """What `v` is made of was never `w`."""
     w, v, r = x * 1, x * 1, x * 1
@@ -195,6 +233,9 @@ CASES = [
     (of_what_some_runs_do_not_use, [(P, S, 3), (S, N, 4), (N, P, 1)]),
     (of_what_some_runs_do_not_use_without_a_look, [(P, S, 1), (S, N, 4)]),
     (entries_of_a_list, [(P, 3), (N, 1), (S, 0)]),
+    (by_the_gradients_of_a_leaf, [(P, 3), (N, 1), (S, 0)]),
+    (by_the_gradients_of_leaves_of_an_iteration, [(P, S, 3), (P, N, 2), (S, N, 0)]),
+    (momentum_by_hand, [(P, 3), (N, 1), (S, 0)]),
     (shifted, [(P, N, 3), (P, S, 0)]),
     (a_leaf_that_is_moved_in_place, [(P, 3), (N, 1), (S, 0)]),
 ]  # fmt: skip
@@ -271,6 +312,15 @@ def test_a_gradient_that_flows_on_into_earlier_iterations_is_an_error(function):
     with pytest.raises(StagedValueError, match="the gradient flows on into an earlier iteration") as caught:
         jit.to_static(function)(*arguments([P, N, 2]))
     assert ": y = y + grad(" in f"{caught.value.location.line}: {linecache.getline(__file__, caught.value.location.line).strip()}"
+
+
+@pytest.mark.parametrize("function", [carried, carried_by_another_one, carried_through_a_nested_loop])
+def test_a_statement_that_runs_eagerly_instead(function):
+    """The loop does, and `grad()` in it, which sees what other parts of the function have computed."""
+    static = jit.to_static(function, full_graph=False)
+    with pytest.warns(EagerStatementWarning):
+        found = outcome(static, (P, N, 2))
+    compare(outcome(function, (P, N, 2)), found, "")
 
 
 def begun_with_the_argument(x, y, n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import free_names
@@ -30,6 +30,7 @@ class Dependence:
     def __init__(self, program: Program):
         self._owners = {id(inner): (block, op) for block in program.blocks for op in block.ops for inner in op.blocks}
         self._roots = set(map(id, program.roots))
+        self._reached: dict[tuple[int, frozenset[str]], set[str]] = {}
 
     def may_depend(self, block: Block, value: str, source: str) -> bool:
         """Whether a gradient would flow from `value` to `source`, two names that a block can read, in any iteration of the loops around.
@@ -45,15 +46,24 @@ class Dependence:
             seen.add(pair)
             block, value, source = pair
             objects = {source, *_objects(block, source)}
-            if value in _reached(block, objects):
+            if value in self._reached_by(block, objects):
                 return True
             # what was there before the block: the source may be one of these, and the value computed from one of these
             older = [name for name in objects if _is_older(block, name)]
             if older:
                 candidates = {value, *block.params, *free_names(block)}
-                origins = [name for name in candidates if _is_older(block, name) and value in _reached(block, [name])]
+                origins = [name for name in candidates if _is_older(block, name) and value in self._reached_by(block, {name})]
                 queue += (pair for a in older for b in origins for pair in self._before(block, b, a))
         return False
+
+    def _reached_by(self, block: Block, names: set[str]) -> set[str]:
+        """The names of a block that depend on some names, themselves among them."""
+        key = id(block), frozenset(names)
+        if key not in self._reached:
+            active = {name for name in names if not block.has_var(name) or can_carry_gradient(block, name)}
+            mark_active(block.ops, block, active, frozenset())
+            self._reached[key] = active
+        return self._reached[key]
 
     def _before(self, block: Block, value: str, source: str) -> Iterator[_Pair]:
         """Where two names from before a block have got their values."""
@@ -74,13 +84,6 @@ class Dependence:
 def _is_older(block: Block, name: str) -> bool:
     """Whether a name has its value before the ops of a block run."""
     return name in block.params or (name not in block.vars and block.has_var(name))
-
-
-def _reached(block: Block, names: Iterable[str]) -> set[str]:
-    """The names of a block that depend on some names, themselves among them."""
-    active = {name for name in names if not block.has_var(name) or can_carry_gradient(block, name)}
-    mark_active(block.ops, block, active, frozenset())
-    return active
 
 
 def _objects(block: Block, name: str) -> set[str]:
