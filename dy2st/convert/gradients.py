@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
+from dy2st_runtime.backward.iterations import older_values
 from dy2st_runtime.dtype import is_float
 from dy2st_runtime.errors import Dy2stError
 from dy2st_runtime.ir import Block, Variable
@@ -20,7 +21,6 @@ from ..tensor.autograd import no_gradient
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from ..tensor.tape import has_hooks
-from .aliases import is_inside
 from .cells import TensorCell
 from .first_values import first_value
 from .needs import Need
@@ -84,7 +84,9 @@ def may_be_absent(tracer: Tracer) -> set[str]:
 
 
 def _absent_before(tracer: Tracer) -> set[str]:
-    """The inputs, and the params of loops, that may be absent."""
+    """The inputs, and the params of the loops around, that may be absent."""
+    if tracer.block is tracer.program.global_block():
+        return tracer.program.absent_feeds
     return {*tracer.program.absent_feeds, *tracer.absent, *tracer.gradients.open_names()}
 
 
@@ -148,7 +150,7 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Varia
     found = found_by(tracer, outputs, [*wrt, *extra], grad_outputs, blocked, what)
     flows = {v.name for v, g in zip(extra, found[len(wrt):], strict=True) if g is not None}
     for block, (params, sources) in zip(around, begun, strict=True):
-        tracer.gradients.note_apart(block, [v.name for v in params if v.name in flows], [v.name for v in sources], what)
+        tracer.gradients.note_apart(block, [v.name for v in params if v.name in flows], sources, what)
     return found[: len(wrt)]
 
 
@@ -188,10 +190,11 @@ def begin_with(block: Block) -> list[Variable]:
     return [v for name in block.params if not (v := block.vars[name]).stop_gradient and is_float(v.dtype)]
 
 
-def _begun(block: Block, wrt: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
-    """What an iteration begins with, and what of `wrt` is there by then, so that all that may depend on it."""
-    sources = [v for v in wrt if v.name in block.params or not is_inside(v.block, block)]
-    return (begin_with(block), sources) if sources else ([], [])
+def _begun(block: Block, wrt: Sequence[Variable]) -> tuple[list[Variable], list[str]]:
+    """What an iteration begins with, and what of `wrt` is, or may be, there by then, so that all that may depend on it."""
+    params = begin_with(block)
+    sources = [name for v in wrt for name in older_values(block, v)] if params else []
+    return (params, sources) if sources else ([], [])
 
 
 def state_around(tracer: Tracer) -> list[Variable]:

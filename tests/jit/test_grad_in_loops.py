@@ -306,7 +306,17 @@ def carried_through_a_nested_loop(x, y, n):
     return y
 
 
-@pytest.mark.parametrize("function", [carried, carried_by_another_one, carried_through_a_nested_loop])
+def carried_of_what_is_chosen(x, y, n):
+    """`k` is x itself in some iterations."""
+    h = y * 2
+    for i in range(n):
+        k = x if i > 0 else leaf(y)
+        y = y + grad((k * h).sum(), [k], retain_graph=True)[0].detach()
+        h = x * y.detach()
+    return y
+
+
+@pytest.mark.parametrize("function", [carried, carried_by_another_one, carried_through_a_nested_loop, carried_of_what_is_chosen])
 def test_a_gradient_that_flows_on_into_earlier_iterations_is_an_error(function):
     assert function(*arguments([P, N, 2])).shape == [3]
     with pytest.raises(StagedValueError, match="the gradient flows on into an earlier iteration") as caught:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.program import Block, Operator, Program
+from ..ir.program import Block, Operator, Program, Variable
 from ..ir.visit import free_names
 from .activity import can_carry_gradient, mark_active
 
@@ -79,6 +79,11 @@ class Dependence:
         yield (parent, *(first.get(name, name) for name in names))  # type: ignore[misc]
         if any(name in last for name in names):
             yield (body, *(last.get(name, name) for name in names))  # type: ignore[misc]
+
+
+def older_values(block: Block, v: Variable) -> list[str]:
+    """What a variable, of a block or one in it, may stand for of the params of the block and of what is around it."""
+    return sorted(name for name in _objects(v.block, v.name) if _is_older(block, name))
 
 
 def _is_older(block: Block, name: str) -> bool:

@@ -54,8 +54,8 @@ def backward_by_a_parameter_before_its_step_in_a_loop(x):
     while x.sum() > 0:
         (y + (x * TRAINED.weight).sum()).backward(retain_graph=True)  # error: backward() in a loop that modifies a leaf: the gradient
         TRAINED.optimizer.step()
-        x = x - 1
-    return x * 2
+        x = x - 4
+    return x.detach()
 
 
 def grad_into_an_earlier_iteration(x):
