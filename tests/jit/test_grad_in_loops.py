@@ -208,6 +208,41 @@ def momentum_by_hand(x, n):
     return w.detach(), w.grad * 1.0
 
 
+def through_steps_of_two(x, y, n):
+    w, b = x * 1, y * 1
+    for _ in range(n):
+        dw, db = grad(((w * b) ** 2 + w).sum(), [w, b], create_graph=True)
+        w, b = w - 0.05 * dw, b - 0.05 * db
+    return (w * b).sum(), w
+
+
+def backward_to_the_argument(x, n):
+    for i in range(n):
+        ((x**2) * (i + 1.0)).sum().backward()
+    return x.detach() * 2
+
+
+def backward_in_some_iterations(x, y, n):
+    w = leaf(x)
+    for i in range(n):
+        if (w * y.detach()).sum() > 0.5:
+            (w**2).sum().backward()
+        if w.grad is not None:
+            with no_grad():
+                w.subtract_(0.1 * w.grad)
+        if i > 1:
+            w.clear_grad()
+    return w.detach()
+
+
+def of_a_list(x, y, n):
+    ws = [leaf(x), leaf(y)]
+    for _ in range(n):
+        gs = grad((ws[0] * ws[1] ** 2).sum(), ws)
+        ws = [leaf(w - 0.1 * g) for w, g in zip(ws, gs, strict=True)]
+    return ws[0].detach(), ws[1].detach()
+
+
 def shifted(x, y, n):
     """What `v` is made of was never `w`."""
     w, v, r = x * 1, x * 1, x * 1
@@ -236,6 +271,10 @@ CASES = [
     (by_the_gradients_of_a_leaf, [(P, 3), (N, 1), (S, 0)]),
     (by_the_gradients_of_leaves_of_an_iteration, [(P, S, 3), (P, N, 2), (S, N, 0)]),
     (momentum_by_hand, [(P, 3), (N, 1), (S, 0)]),
+    (through_steps_of_two, [(P, S, 3), (S, N, 1), (P, P, 0)]),
+    (backward_to_the_argument, [(P, 3), (N, 0), (S, 1)]),
+    (backward_in_some_iterations, [(P, S, 4), (S, N, 3), (P, P, 0)]),
+    (of_a_list, [(P, S, 3), (N, N, 1), (S, S, 0)]),
     (shifted, [(P, N, 3), (P, S, 0)]),
     (a_leaf_that_is_moved_in_place, [(P, 3), (N, 1), (S, 0)]),
 ]  # fmt: skip

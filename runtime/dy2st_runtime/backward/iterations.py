@@ -31,6 +31,9 @@ class Dependence:
         self._owners = {id(inner): (block, op) for block in program.blocks for op in block.ops for inner in op.blocks}
         self._roots = set(map(id, program.roots))
         self._reached: dict[tuple[int, frozenset[str]], set[str]] = {}
+        self._objects: dict[tuple[int, str], set[str]] = {}
+        self._origins: dict[tuple[int, str], list[str]] = {}
+        self._apart: set[_Pair] = set()  # what was found to be independent
 
     def may_depend(self, block: Block, value: str, source: str) -> bool:
         """Whether a gradient would flow from `value` to `source`, two names that a block can read, in any iteration of the loops around.
@@ -41,20 +44,29 @@ class Dependence:
         queue: list[_Pair] = [(block, value, source)]
         while queue:
             pair = queue.pop()
-            if pair in seen:
+            if pair in seen or pair in self._apart:
                 continue
             seen.add(pair)
             block, value, source = pair
-            objects = {source, *_objects(block, source)}
+            if (id(block), source) not in self._objects:
+                self._objects[id(block), source] = {source, *_objects(block, source)}
+            objects = self._objects[id(block), source]
             if value in self._reached_by(block, objects):
                 return True
             # what was there before the block: the source may be one of these, and the value computed from one of these
             older = [name for name in objects if _is_older(block, name)]
-            if older:
-                candidates = {value, *block.params, *free_names(block)}
-                origins = [name for name in candidates if _is_older(block, name) and value in self._reached_by(block, {name})]
-                queue += (pair for a in older for b in origins for pair in self._before(block, b, a))
+            origins = self._origins_of(block, value) if older else []
+            queue += (pair for a in older for b in origins for pair in self._before(block, b, a))
+        self._apart |= seen
         return False
+
+    def _origins_of(self, block: Block, value: str) -> list[str]:
+        """What a value is computed from of what was there before a block."""
+        key = id(block), value
+        if key not in self._origins:
+            candidates = filter(lambda name: _is_older(block, name), {value, *block.params, *free_names(block)})
+            self._origins[key] = [name for name in candidates if value in self._reached_by(block, {name})]
+        return self._origins[key]
 
     def _reached_by(self, block: Block, names: set[str]) -> set[str]:
         """The names of a block that depend on some names, themselves among them."""
