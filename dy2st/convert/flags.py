@@ -15,6 +15,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import GradientsInside
 from .aliases import Aliases, is_inside
+from .cells import TensorCell
 from .first_values import first_value
 from .frames import Frame
 from .needs import Need, Needs
@@ -94,8 +95,17 @@ class Flags(ProgramRecorder):
 
     def is_new_leaf(self, tensor: Tensor) -> bool:
         """Whether the function has made it a leaf, and it still is."""
-        v = tensor._value
-        return bool(self.new_leaves) and isinstance(v, Variable) and first_value(v).name in self.new_leaves and not tensor._stop
+        is_new = bool(self.new_leaves) and not tensor._stop and isinstance(tensor._value, Variable)
+        return is_new and self.origin(tensor).name in self.new_leaves
+
+    def origin(self, tensor: Tensor) -> Variable:
+        """The variable that a tensor of the trace had before it was modified in place, in the loops around too."""
+        assert isinstance(tensor._value, Variable)
+        first, key = first_value(tensor._value), TensorCell(tensor).key
+        for frame in reversed(self.frames):
+            if first.name in frame.block.params and key in frame.tensors:
+                first = first_value(frame.tensors[key][1])
+        return first
 
     def require_no_leaf(self, tensor: Tensor) -> None:
         for other in self.aliases.of(tensor).values():

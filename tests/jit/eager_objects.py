@@ -113,7 +113,7 @@ def gradient_by_it(x, n):
             best = r
     print(np.round(best.numpy(), 3).tolist())  # eager
     loss = sum((r * r).sum() for r in rows)
-    (g,) = autograd.grad(loss, [best], retain_graph=True, allow_unused=True)
+    (g,) = autograd.grad(loss, [best], retain_graph=True, allow_unused=True)  # eager
     return loss, g
 
 

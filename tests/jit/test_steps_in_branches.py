@@ -1,4 +1,5 @@
-"""Steps of optimizers, and gradients that are cleared, in branches and loops that depend on tensors or on numbers that change."""
+"""`backward()`, steps of optimizers, and gradients that are cleared, in branches and loops that depend on tensors, or on numbers that
+change."""
 
 import numpy as np
 import pytest
@@ -128,7 +129,124 @@ class InALoop(Case):
         return [loss]
 
 
-CASES = [SkippedWhereItIsInfinite, LeftWhereItIsInfinite, AccumulatedOverCalls, ScaledLoss, ClearedInPart, InALoop]
+class StoppedWhereItIsLarge(Case):
+    """As in PPO, where the policy has moved too far."""
+
+    def step(self, x):
+        loss = (self.model(x) ** 2).mean()
+        if loss < 0.5:
+            loss.backward()
+            self.optimizer.step()
+            self.optimizer.clear_grad()
+            self.schedule.step()
+        return [loss]
+
+
+class WholeInABranch(Case):
+    """Nothing is computed, and nothing changes, in the runs that do not come there."""
+
+    def step(self, x):
+        norm = x.sum() * 0
+        if x.abs().max() < 2:
+            out = self.model(x)
+            if out.mean() > 0:
+                loss = (out**2).mean()
+            else:
+                loss = (self.model(x * 0.5) ** 2).sum()
+            loss.backward()
+            norm = self.model.first.weight.grad.norm()
+            self.optimizer.step()
+            self.optimizer.clear_grad()
+        return [norm]
+
+
+class AddedInABranch(Case):
+    """A second loss, or the same one again, in some runs."""
+
+    def step(self, x):
+        x = x.clip(-1.0, 1.0)
+        out = self.model(x)
+        loss = (out**2).mean()
+        loss.backward(retain_graph=True)
+        if loss > 0.05:
+            (out.mean() * 0.1).backward()
+        elif x.sum() > 0:
+            self.optimizer.clear_grad()
+            (self.model(x * 0.1).mean() * 3).backward()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return [loss]
+
+
+class OneLossOrTheOther(Case):
+    """What is not cleared stays, and is added to by the next call."""
+
+    traces = 4
+
+    def step(self, x):
+        x = x.clip(-1.0, 1.0)
+        loss = (self.model(x) ** 2).mean()
+        if x.sum() > 0:
+            loss.backward()
+        elif x[0, 0] < 0:
+            (self.model.third.weight ** 2).sum().backward()
+        if x[1, 1] > 0.1:
+            self.optimizer.step()
+            self.optimizer.clear_grad()
+        return [loss]
+
+
+class TrainedUntilItIsSmall(Case):
+    def step(self, x):
+        x = x.clip(-1.0, 1.0)
+        count, loss = 0, (self.model(x) ** 2).mean()
+        while loss > 0.01 and count < 4:
+            loss = (self.model(x) ** 2).mean()
+            loss.backward()
+            self.optimizer.step()
+            self.optimizer.clear_grad()
+            count += 1
+        return [loss.detach(), Tensor(count)]
+
+
+class AccumulatedInALoop(Case):
+    """The gradients of parts of a batch, of which some are left out; then one step."""
+
+    def step(self, x):
+        total = x.sum() * 0
+        for row in x:
+            if not paddle.isfinite(row).all():
+                continue
+            loss = (self.model(row.unsqueeze(0).clip(-1.0, 1.0)) ** 2).mean()
+            loss.backward()
+            total = total + loss.detach()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return [total]
+
+
+class StepsInALoop(Case):
+    """A step every other iteration, under a condition; what is left goes into the step behind."""
+
+    def step(self, x):
+        x = x.clip(-1.0, 1.0)
+        total = x.sum() * 0
+        for i in range(x.shape[0]):
+            loss = (self.model(x[i : i + 1]) ** 2).mean()
+            if loss > 0.02:
+                loss.backward()
+            if i % 2 == 1:
+                self.optimizer.step()
+                self.optimizer.clear_grad()
+                self.schedule.step()
+            total = total + loss.detach()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return [total]
+
+
+CASES = [SkippedWhereItIsInfinite, LeftWhereItIsInfinite, AccumulatedOverCalls, ScaledLoss, ClearedInPart, InALoop, StoppedWhereItIsLarge,
+         WholeInABranch, AddedInABranch, OneLossOrTheOther, TrainedUntilItIsSmall, AccumulatedInALoop, StepsInALoop]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -143,7 +261,14 @@ def test_each_optimizer(name):
         compare(SkippedWhereItIsInfinite, name)
 
 
-@pytest.mark.parametrize("case", [SkippedWhereItIsInfinite, AccumulatedOverCalls, ScaledLoss])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_each_optimizer_where_backward_is_in_the_branch_or_loop(name):
+    with config.NO_JIT.override(True):
+        compare(StoppedWhereItIsLarge, name)
+        compare(TrainedUntilItIsSmall, name)
+
+
+@pytest.mark.parametrize("case", [SkippedWhereItIsInfinite, AccumulatedOverCalls, ScaledLoss, StoppedWhereItIsLarge, TrainedUntilItIsSmall])
 def test_natively(case):
     compare(case)
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..errors import GradientError
 from ..ir.absent import maybe_absent
-from ..ir.program import Program, Variable
-from ..ir.visit import rename_variables
+from ..ir.program import Block, Program, Variable
+from ..ir.visit import all_blocks, rename_variables
 from .activity import can_carry_gradient, mark_active
 from .sweep import Builder, State, Sweep
 
 
 def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence[Variable],
                     target_grads: Sequence[Variable | None] | None = None,
-                    no_grad: Iterable[str] = (), updated: Collection[str] = ()) -> list[Variable | None]:  # fmt: skip
-    """Appends to the global block the ops that compute the gradient of the sum of the targets.
+                    no_grad: Iterable[str] = (), updated: Collection[str] = (),
+                    block: Block | None = None, fed: Iterable[str] | None = None) -> list[Variable | None]:  # fmt: skip
+    """Appends to a block the ops that compute the gradient of the sum of the targets.
 
     Args:
         program: is extended; the forward ops of `cond` and `while_loop` gain outputs for what their gradients need.
-        targets: variables of the global block, floating point, of any shape.
-        wrt: variables of the global block to differentiate by: parameters, data, or intermediate values.
+        targets: variables of the block or of those around it, floating point, of any shape.
+        wrt: variables to differentiate by: parameters, data, or intermediate values, of the block or of those around it.
         target_grads: for each target the gradient that flows into it, of the target's shape and dtype; None: ones. It
             may be absent at run time if it is among `program.absent_feeds`.
         no_grad: names of variables that no gradient flows through.
         updated: persistables that an optimizer's step in the program has updated in place: what is read after it is a leaf, as before.
+        block: the one that is extended; if not given the global block. It may be one that no op owns yet: of a branch or a loop that is
+            being built, as those around it may be too. Gradients flow to the params of a loop's body, and no further that way.
+        fed: names of inputs, and of params of such bodies, that may be absent; those of the Program if not given.
 
     Returns:
         for each variable of `wrt` its gradient, of the same shape and dtype, named `<name>@GRAD` (with a suffix if the
@@ -51,7 +55,8 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         }
         <BLANKLINE>
     """
-    block = program.global_block()
+    block = program.global_block() if block is None else block
+    around = list(_around(block))
     excluded = frozenset(no_grad)
     if target_grads is not None and len(target_grads) != len(targets):
         raise GradientError(f"{len(targets)} targets but {len(target_grads)} gradients of targets")
@@ -59,18 +64,28 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         if not can_carry_gradient(block, target.name):
             raise GradientError(f"{target.name!r} has dtype {target.dtype}: only floating point has gradients")
     active = {v.name for v in wrt if v.name not in excluded and can_carry_gradient(block, v.name)}
-    ops = list(block.ops)
-    mark_active(ops, block, active, excluded)
-    state = State(active, maybe_absent(program), excluded)
-    state.note_updates(ops, updated)
+    for outer in reversed(around):
+        mark_active(outer.ops, outer, active, excluded)
+    state = State(active, maybe_absent(program, fed, block), excluded)
+    walked = [(outer, list(outer.ops)) for outer in around]
+    state.note_updates([op for _, ops in reversed(walked) for op in ops], updated)
     sweep = Sweep(block, Builder(block, state), state)
     for target, seed in zip(targets, target_grads or [None] * len(targets), strict=True):
         if target.name in active:
             sweep.add(target.name, _ones(sweep.b, target) if seed is None else seed)
-    sweep.run(ops)
+    for outer, ops in walked:
+        sweep.around(outer).run(ops)
     results = [_titled(sweep, v) for v in wrt]
-    _rename(program, state, results)
+    _rename(program, block, state, results)
     return results
+
+
+def _around(block: Block) -> Iterator[Block]:
+    """A block and those around it, from the inside out."""
+    here: Block | None = block
+    while here is not None:
+        yield here
+        here = here.parent
 
 
 def _ones(b: Builder, like: Variable) -> Variable:
@@ -91,13 +106,14 @@ def _titled(sweep: Sweep, v: Variable) -> Variable | None:
     return gradient
 
 
-def _rename(program: Program, state: State, results: Sequence[Variable | None]) -> None:
+def _rename(program: Program, block: Block, state: State, results: Sequence[Variable | None]) -> None:
     """Gives the titles: the results come first, then the values of outer blocks before those of inner ones."""
     names: dict[str, str] = {}
-    everything = (v for block in program.blocks for v in block.vars.values() if v.name in state.made)
+    roots = program.roots if block.parent is None else [*program.roots, block]
+    everything = (v for root in roots for b in all_blocks(root) for v in b.vars.values() if v.name in state.made)
     for v in [*(v for v in results if v is not None), *everything]:
         title = state.titles.get(v.name)
         if title is not None and v.name not in names:
             names[v.name] = program.fresh_name(title) if program.has_name(title) else title
             program.note_name(title)
-    rename_variables(program, names)
+    rename_variables(program, names, roots)

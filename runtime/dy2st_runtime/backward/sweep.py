@@ -96,6 +96,14 @@ class Sweep:
         self.parts: dict[str, list[Variable]] = {}
         self.totals: dict[str, Variable] = {}
 
+    def around(self, block: Block) -> Sweep:
+        """This sweep, for the ops of its block or of one around: their gradients are written to the same block."""
+        if block is self.forward:
+            return self
+        walk = Sweep(block, self.b, self.state, depth=self.depth)
+        walk.parts, walk.totals = self.parts, self.totals
+        return walk
+
     @property
     def in_function(self) -> bool:
         """Whether it is part of the gradient of a function."""

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .program import Operator, Program
+from .program import Block, Operator, Program
 
 
-def maybe_absent(program: Program, fed: Iterable[str] | None = None) -> set[str]:
-    """The names, of all blocks, that may be absent; `fed` are inputs that may be, those of the Program if not given."""
+def maybe_absent(program: Program, fed: Iterable[str] | None = None, block: Block | None = None) -> set[str]:
+    """The names, of all blocks, that may be absent.
+
+    Args:
+        fed: the inputs that may be; those of the Program if not given.
+        block: one that no op owns yet; its ops are looked at, too, and those of the blocks around it.
+    """
     found = set(program.absent_feeds if fed is None else fed)
     before = -1
     while before != len(found):  # what a call passes and yields is known when all functions have been looked at
@@ -17,6 +22,12 @@ def maybe_absent(program: Program, fed: Iterable[str] | None = None) -> set[str]
             mark_absent(root.ops, found)
         if not program.functions:
             break
+    building = []
+    while block is not None and block.parent is not None:
+        building.append(block)
+        block = block.parent
+    for inner in reversed(building):
+        mark_absent(inner.ops, found)
     return found
 
 

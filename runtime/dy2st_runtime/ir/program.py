@@ -228,7 +228,7 @@ class Program:
     @property
     def blocks(self) -> list[Block]:
         """All blocks, outer before inner, in the order of the ops that own them; those of functions come last."""
-        return [block for root in self.roots for block in _walk_blocks(root)]
+        return [block for root in self.roots for block in all_blocks(root)]
 
     def add_function(self, stem: str, result_types: Sequence[TensorType] = (), block: Block | None = None) -> Function:
         """A new function, named after `stem`; its block is empty if none is given."""
@@ -277,8 +277,9 @@ class Program:
         return show_program(self)
 
 
-def _walk_blocks(block: Block) -> Iterator[Block]:
+def all_blocks(block: Block) -> Iterator[Block]:
+    """A block and those of its ops, outer before inner."""
     yield block
     for op in block.ops:
         for sub in op.blocks:
-            yield from _walk_blocks(sub)
+            yield from all_blocks(sub)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .program import Block, Function, Operator, Program, Variable
+from .program import Block, Function, Operator, Program, Variable, all_blocks
 
 
 def free_names(block: Block) -> list[str]:
@@ -167,9 +167,11 @@ def rename_reads(block: Block, mapping: Mapping[str, str]) -> None:
     block.results = [mapping.get(n, n) for n in block.results]
 
 
-def rename_variables(program: Program, mapping: Mapping[str, str]) -> None:
-    """Gives variables other names, where they are defined and everywhere they are read."""
-    for block in program.blocks:
+def rename_variables(program: Program, mapping: Mapping[str, str], roots: Sequence[Block] | None = None) -> None:
+    """Gives variables other names, where they are defined and everywhere they are read: in the Program, or in the trees of `roots`, among
+    which may be blocks that no op owns yet."""
+    roots = program.roots if roots is None else roots
+    for block in (block for root in roots for block in all_blocks(root)):
         for v in block.vars.values():
             v.name = mapping.get(v.name, v.name)
         block.vars = {v.name: v for v in block.vars.values()}
@@ -177,7 +179,7 @@ def rename_variables(program: Program, mapping: Mapping[str, str]) -> None:
         for op in block.ops:
             for slot, names in op.outputs.items():
                 op.outputs[slot] = [mapping.get(n, n) for n in names]
-    for root in program.roots:
+    for root in roots:
         rename_reads(root, mapping)
     program.updates = {mapping.get(k, k): mapping.get(n, n) for k, n in program.updates.items()}
     for name in mapping.values():

@@ -33,10 +33,49 @@ def gradient_that_may_be_absent_changed(x):
     return x
 
 
-def backward_in_a_branch(x):
+def backward_in_a_loop_of_what_is_before_it(x):
+    y = (x * TRAINED.weight).sum()
+    while x.sum() > 0:
+        y.backward()  # error: backward() in a loop of what is computed before the loop: the first iteration frees the graph
+        x = x - 1
+    return x * 2
+
+
+def backward_into_an_earlier_iteration(x):
+    h = x * 2
+    while h.sum() > 0:
+        h = h - TRAINED.weight
+        h.sum().backward(retain_graph=True)  # error: backward() in a loop that depends on a tensor: the gradient flows on into an earlier
+    return x * 2
+
+
+def backward_by_a_parameter_before_its_step_in_a_loop(x):
+    y = (x * TRAINED.weight**2).sum()
+    while x.sum() > 0:
+        (y + (x * TRAINED.weight).sum()).backward(retain_graph=True)  # error: backward() in a loop that modifies a leaf: the gradient
+        TRAINED.optimizer.step()
+        x = x - 4
+    return x.detach()
+
+
+def grad_into_an_earlier_iteration(x):
+    h = x * 2
+    while h.sum() > 0:
+        h = h - TRAINED.weight
+        x = x + paddle.grad(h.sum(), [TRAINED.weight], retain_graph=True)[0]  # error: grad() in a loop that depends on a tensor: the
+    return x
+
+
+def grad_by_what_may_be_another_tensor(x):
+    h = TRAINED.other if x.sum() > 0 else TRAINED.weight
+    return paddle.grad((h * TRAINED.weight).sum(), [h])[0]  # error: only the run knows whether what grad() differentiates by is one
+
+
+def backward_once_more_in_some_runs(x):
     y = (x * TRAINED.weight).sum()
     if y > 0:
-        y.backward()  # error: backward() cannot be called in a branch or a loop that depends on a tensor
+        y.backward()
+    y.backward()  # error: the graph was freed by an earlier backward() in some runs
     return x * 2
 
 
