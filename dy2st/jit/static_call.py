@@ -88,8 +88,11 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         _require_own_memory(concrete, arguments, inputs)
         for i in effects.clean:
             _require_clean(concrete, inputs[i])
-        for t in effects.differentiated:
-            _require_no_hook(concrete, inputs[t] if isinstance(t, int) else now(t), "grad()")
+        by = [inputs[t] if isinstance(t, int) else now(t) for t in effects.differentiated]
+        for t in by:
+            _require_no_hook(concrete, t, "grad()")
+        if by:
+            _require_no_way(concrete, [*inputs, *captured], by)
         for i in concrete.trained:
             if captured[i]._node is not None:
                 _require_leaf(concrete, captured[i])
@@ -205,6 +208,30 @@ def _require_no_hook(concrete: ConcreteProgram, t: Tensor, what: str) -> None:
             f"{t.name!r} has a hook, which the {what} in the static function {concrete.name!r} cannot call",
             f"call {what} outside of the static function",
         )
+
+
+def _require_no_way(concrete: ConcreteProgram, known: Sequence[Any], by: Sequence[Tensor]) -> None:
+    """GradientError if something that the function reads was computed, outside, from what its `grad()` differentiates by: the gradient that
+    takes this way is no part of a trace."""
+    targets = {(t._node, t._index): t for t in by if t._node is not None}
+    found: set[tape.Node] = set()
+    for x in known if targets else ():
+        if not isinstance(x, Tensor) or x._stop or x._node is None or (x._node, x._index) in targets:
+            continue
+        stack = [x._node]
+        while stack:
+            node = stack.pop()
+            if node in found:
+                continue
+            found.add(node)
+            for edge in node.edges or ():
+                if edge in targets:
+                    raise _before_the_run(
+                        f"{x.name!r} was computed from {targets[edge].name!r} outside of the static function {concrete.name!r}, which "
+                        "differentiates by that: its grad() does not see this way", "compute it in the function too, or pass x.detach()",
+                    )  # fmt: skip
+                if edge is not None:
+                    stack.append(edge[0])
 
 
 def _before_the_run(message: str, hint: str) -> GradientError:

@@ -224,6 +224,29 @@ def leaf():
     return Tensor([1.0, 1.0], stop_gradient=False)
 
 
+def test_what_was_computed_outside_from_what_it_differentiates_by_is_an_error():
+    w = Tensor([1.0, 2.0], stop_gradient=False)
+    held = {}
+
+    def by_argument(h):
+        return grad((h * w).sum(), [w])[0]
+
+    def by_outside(x):
+        return grad((held["h"] * w * x).sum(), [w])[0]
+
+    for function in (by_argument, by_outside):
+        static, x = jit.to_static(function), Tensor([3.0, 5.0])
+        held["h"] = x
+        np.testing.assert_array_equal(static(x).numpy(), function(x).numpy())
+        held["h"] = computed = (w * 2).tanh()
+        given = computed if function is by_argument else x
+        with pytest.raises(GradientError, match=r"was computed from .* outside of the static function .* does not see this way"):
+            static(given)
+        held["h"] = computed.detach()
+        given = computed.detach() if function is by_argument else x
+        np.testing.assert_array_equal(static(given).numpy(), function(given).numpy())
+
+
 @pytest.mark.parametrize(
     ("f", "make", "hooked"),
     [
