@@ -177,7 +177,7 @@ def test_routines_that_will_be_needed_are_compiled_while_the_parent_is_busy(tmp_
     with compiler.beginning(["look", "total_clear"]):
         assert compiler._worker is not None
         compiler._worker.finish()
-    symbols = [compiler.symbol(f"routine {name}") for name in ("look", "total_clear")]
+    symbols = [compiler.symbol(f"routine {name}", ENGINES["llvm"]) for name in ("look", "total_clear")]
     assert all(compiler.cache.get(symbol) is not None for symbol in symbols)
     with compiler.beginning(["look", "total_clear"]):
         assert compiler._worker is None  # there is nothing to do
