@@ -102,7 +102,7 @@ def custom_op(function: Any = None, *, infer: Callable[..., Any] | None = None, 
     Args:
         infer: the types of the results, from those of the tensors (each with `shape` and `dtype`) and the attributes by keyword: a pair
             (shape, dtype), or a list of them if there are several outputs. A size that depends on values is -1. A size that only the run
-            knows can be added, subtracted, multiplied and divided by `//`, but not compared.
+            knows can be added, subtracted, multiplied and divided by `//`, but not compared. The rule depends on nothing else.
         outputs: how many results there are.
         elementwise: the function is one of numbers. It is applied to the elements of its tensors, which broadcast, and `infer` may be left
             out: the result has the dtype of the first tensor.
