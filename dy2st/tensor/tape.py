@@ -224,22 +224,9 @@ class OpNode(Node):
 
     def _first_gradients(self, grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
         """`gradients` where nobody asks for those of gradients and no list has entries: no tensor needs to know where it came from."""
-        ins: list[Any] = []
-        for value in self.values:  # type: ignore[union-attr]
-            if value is None or type(value) is list:  # an empty one
-                ins.append(value)
-            else:
-                t = new(Tensor)
-                t._value, t._stop = value, True
-                ins.append(t)
-        outs: list[Tensor | None] = []
-        for value in self.results:  # type: ignore[union-attr]
-            if value is None:
-                outs.append(None)
-            else:
-                t = new(Tensor)
-                t._value, t._stop = value, True
-                outs.append(t)
+        # the lists are empty
+        ins = [v if v is None or type(v) is list else Tensor.wrap(v) for v in self.values]  # type: ignore[union-attr, arg-type]
+        outs = [None if v is None else Tensor.wrap(v) for v in self.results]  # type: ignore[union-attr, arg-type]
         flat: list[Tensor | None] = []
         at = 0
         for x, dx in zip(ins, self.op.grad(self.builder, tuple(ins), tuple(outs), tuple(grads), **self.attrs), strict=True):
