@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ from .recipes import (
 from .shells import Untouched
 from .siblings import computed_from_others
 from .signature import Arguments, Key
+from .steps.joined import can_be_joined
+from .steps.learning import Steps
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class ConcreteProgram:
     Attributes:
         program: the forward program; `main_program` is another name of it.
         inputs: its data variables; `shapes` are what they were traced with, `names` what they were to be called.
+        sizes: shapes of arguments that were found to fit.
         captured: the tensors of the outside that it reads.
         fetches: names of the variables that a call computes.
         recipe: what the function's result is made of.
@@ -169,6 +173,7 @@ class ConcreteProgram:
         self.leaves_made: set[str] = set()
         self.outside = Outside()
         self.shapes = [v.shape for v in inputs]
+        self.sizes: list[tuple[int, ...]] = []
         self.names: list[str] = []
         self.functions: list[Untouched] = []
         self.missing: list[tuple[int, str]] = []
@@ -271,6 +276,19 @@ class ConcreteProgram:
         """Whether a call without gradients does nothing but compute its result from the arguments and the captured tensors as they are."""
         return not (self.changes or self.effects.trains or self.functions or self.missing or self.numbers or self.drawn or self.draws
                     or self.raised)  # fmt: skip
+
+    @functools.cached_property
+    def only_changes_buffers(self) -> bool:
+        """Whether a call changes nothing outside, but gives captured tensors other values."""
+        e = self.effects
+        of_tensors = e.arguments or e.written or e.gradients or e.clean or e.flags or e.freed
+        more = of_tensors or e.cells or e.graded or e.differentiated or e.trains or self.tied or self.compares_arguments
+        return not more and all(type(t) is Tensor and t._stop for t, _ in e.captures)
+
+    @functools.cached_property
+    def steps(self) -> Steps | None:
+        """What is known of the training loop that calls it; None: its calls can only run at once."""
+        return Steps(self) if can_be_joined(self) else None
 
     @functools.cached_property
     def counts_on(self) -> bool:
@@ -419,9 +437,11 @@ class Training:
     Attributes:
         out_grads: for each active fetch the name of the feed of its gradient.
         grads: for each of `wrt` the name of its gradient; None where none flows.
+        seconds: that it took to compile.
     """
 
     def __init__(self, concrete: ConcreteProgram):
+        start = time.perf_counter()
         self.program = clone_program(concrete.program)
         block = self.program.global_block()
         IRBuilder(block).op("suspend")
@@ -441,3 +461,4 @@ class Training:
         fetches = list(dict.fromkeys([*concrete.fetches, *(g for g in self.grads if g is not None)]))
         feeds = [*concrete.feeds(), *self.out_grads]
         self.executable = make_executable(self.program, feeds, fetches, absent_feeds=self.out_grads)
+        self.seconds = time.perf_counter() - start

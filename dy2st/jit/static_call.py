@@ -17,7 +17,7 @@ from dy2st_runtime.ops.message import silent
 from ..convert.cells import Cell
 from ..convert.structure import flatten, split
 from ..errors import GradientError, StructureError, of_results
-from ..tensor import Tensor, dispatch, tape, twins
+from ..tensor import Tensor, dispatch, due, tape, twins
 from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
@@ -44,7 +44,31 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         state = partial(view.by_name, concrete.captured.names)
         values = concrete.forward().run([t._value for t in inputs], state, view.same)
         return cook(concrete.recipe, inputs, _results(concrete, values), arguments.at, {})
+    steps = concrete.steps if records else None
+    if steps is not None and steps.joined is not None:
+        waiting = steps.deferred(arguments, view, run_waiting)
+        if waiting is not None:
+            for i, t in enumerate(waiting):
+                t._result_of = concrete.mark, i
+            return cook(concrete.recipe, arguments.tensors(), waiting, arguments.at, {})
     return _run(concrete, arguments, view, records)
+
+
+def run_waiting(concrete: ConcreteProgram, inputs: Sequence[Tensor], fed: Sequence[Any], view: View) -> list[Tensor]:
+    """Calls a trace that only computes, with gradients, later than it was called.
+
+    Args:
+        inputs, fed: the tensors among the arguments, and the values that they had.
+
+    Returns:
+        the tensors of what is fetched.
+    """
+    state = view.by_name(concrete.captured.names)
+    values, pending = _start(concrete, dict(zip(concrete.input_names, fed, strict=True)), state, view.same)
+    results = _results(concrete, values)
+    known = [*inputs, *view.tensors]
+    _attach(concrete, pending, [known[i] for i in concrete.sources], values, results)
+    return results
 
 
 def _results(concrete: ConcreteProgram, values: Sequence[Any]) -> list[Any]:
@@ -131,6 +155,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
             results = _results(concrete, values)
             if pending is not None:
                 _attach(concrete, pending, sources, values, results)
+                if concrete.steps is not None:
+                    concrete.steps.called(inputs, results, view)
             elif effects.trains and records:
                 _attach_freed(concrete, results)
             # what is handed on is what is there before the outside changes
@@ -184,6 +210,7 @@ def _of_another_class(argument: str, t: Tensor, name: str) -> StructureError:
 
 def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
     """GradientError if an argument has a gradient from before the call, to which `backward()` would add."""
+    due.deliver()
     if t._grad is not None:
         raise _before_the_run(
             f"{t.name!r} has a gradient from before the call, and the static function {concrete.name!r} calls backward() or makes a step",

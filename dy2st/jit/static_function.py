@@ -82,9 +82,12 @@ def _unlike(concrete: ConcreteProgram, arguments: Arguments, tensors: Sequence[T
     """Why a trace of the same key does not serve these arguments; None if it does."""
     if concrete.state_made:
         return Reason(f"the function makes {_STATE} ({concrete.state_made}), at each call")
-    for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
-        if not admits(shape, t):
-            return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
+    sizes = [t._form.shape for t in tensors]
+    if sizes != concrete.sizes:  # most calls get arguments of the sizes of the one before
+        for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
+            if not admits(shape, t):
+                return Reason(f"argument {v.name!r} has shape {list(t._form.shape)}, traced was {dims.show(shape)}")
+        concrete.sizes = sizes
     for i, is_leaf in concrete.leaves.items():
         if (tensors[i]._is_leaf and not tensors[i]._stops) != is_leaf:
             return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")

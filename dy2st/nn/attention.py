@@ -108,7 +108,7 @@ class MultiHeadAttention(Layer):
 
 def _sized(x: Any, size: int, role: str) -> Tensor:
     x = as_tensor(x)
-    if x.ndim != 3 or x._value.shape[2] not in (-1, size):
-        raise ShapeError(f"MultiHeadAttention takes a {role} of shape [batch, length, {size}], got {dims.show(x._value.shape)}",
+    if x.ndim != 3 or x._form.shape[2] not in (-1, size):
+        raise ShapeError(f"MultiHeadAttention takes a {role} of shape [batch, length, {size}], got {dims.show(x._form.shape)}",
                          location=user_location())  # fmt: skip
     return x

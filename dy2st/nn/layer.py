@@ -14,7 +14,7 @@ from .. import unique_name
 from ..errors import DTypeError, StagedValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
-from ..tensor import Parameter, Tensor, dispatch
+from ..tensor import Parameter, Tensor, dispatch, due
 from ..tensor.location import user_location
 from . import state
 from .parameter import make_parameter
@@ -343,7 +343,9 @@ class Layer:
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
-        for p in self.parameters():
+        params = self.parameters()
+        due.forget(params)
+        for p in params:
             p.clear_grad()
 
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None) -> Layer:

@@ -35,7 +35,7 @@ class _BatchNorm(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self.ranks:
-            raise ShapeError(f"{type(self).__name__} takes a tensor of {self.ranks} dims, got shape {dims.show(input._value.shape)}")
+            raise ShapeError(f"{type(self).__name__} takes a tensor of {self.ranks} dims, got shape {dims.show(input._form.shape)}")
         return F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, self.training, self.momentum,
                             self.epsilon, self.data_format, self.use_global_stats)  # fmt: skip
 

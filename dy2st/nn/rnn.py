@@ -85,8 +85,8 @@ def _valid(sequence_length: Any, inputs: Tensor) -> Tensor | None:
     lengths = as_tensor(sequence_length)
 
     def message() -> str:
-        return (f"sequence_length must have the shape {dims.show([inputs._value.shape[1]])}, one length for each sequence, "
-                f"got {dims.show(lengths._value.shape)}")  # fmt: skip
+        return (f"sequence_length must have the shape {dims.show([inputs._form.shape[1]])}, one length for each sequence, "
+                f"got {dims.show(lengths._form.shape)}")  # fmt: skip
 
     require_sizes(lengths.ndim == 1, message)
     require_sizes(size_of(lengths, 0) == size_of(inputs, 1), message)
@@ -202,10 +202,10 @@ class _Recurrent(LayerList):
 
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> Any:
         x = as_tensor(inputs)
-        if x.ndim != 3 or x._value.shape[2] not in (-1, self.input_size):
+        if x.ndim != 3 or x._form.shape[2] not in (-1, self.input_size):
             order = "time, batch" if self.time_major else "batch, time"
             raise ShapeError(f"{type(self).__name__} takes inputs of shape [{order}, {self.input_size}], got "
-                             f"{dims.show(x._value.shape)}", location=user_location())  # fmt: skip
+                             f"{dims.show(x._form.shape)}", location=user_location())  # fmt: skip
         if not self.time_major:
             x = manipulation.swapaxes(x, 0, 1)
         valid = _valid(sequence_length, x)
@@ -244,9 +244,9 @@ class _Recurrent(LayerList):
         for state in given:
 
             def message(state: Tensor = state) -> str:
-                wanted = dims.show([count, x._value.shape[1]])[:-1]
+                wanted = dims.show([count, x._form.shape[1]])[:-1]
                 return (f"{type(self).__name__}: the initial states must have the shape {wanted}, hidden], "
-                        f"got {dims.show(state._value.shape)}")  # fmt: skip
+                        f"got {dims.show(state._form.shape)}")  # fmt: skip
 
             require_sizes(state.ndim == 3, message)
             require_sizes(size_of(state, 0) == count, message)

@@ -97,7 +97,7 @@ class _GateCell(RNNCellBase):
             ShapeError: the last size is not `input_size`.
         """
         inputs = as_tensor(inputs)
-        sizes = list(inputs._value.shape)
+        sizes = list(inputs._form.shape)
         if not sizes or sizes[-1] not in (-1, self.input_size):
             raise ShapeError(f"{type(self).__name__}: the inputs must have {self.input_size} features on the last axis, "
                              f"got the shape {sizes}", location=user_location())  # fmt: skip
@@ -113,7 +113,7 @@ class _GateCell(RNNCellBase):
 
     def _from_hidden(self, hidden: Any) -> Tensor:
         hidden = as_tensor(hidden)
-        sizes, wanted = list(hidden._value.shape), self.proj_size or self.hidden_size
+        sizes, wanted = list(hidden._form.shape), self.proj_size or self.hidden_size
         if len(sizes) != 2 or sizes[-1] not in (-1, wanted):
             raise ShapeError(f"{type(self).__name__}: a state must have the shape [batch, {wanted}], got {sizes}",
                              location=user_location())  # fmt: skip

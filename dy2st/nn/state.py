@@ -68,6 +68,6 @@ def fit(name: str, value: Any, t: Tensor, owner: str) -> Any:
     except Dy2stError as error:
         raise StateDictError(f"{name!r} in the state dict: {error.message}") from None
     there = list((new._value if isinstance(new, Tensor) else new).shape)
-    if there != list(t._value.shape):
-        raise StateDictError(f"{name!r} has shape {there} in the state dict, {list(t._value.shape)} in the {owner}")
+    if there != list(t._form.shape):
+        raise StateDictError(f"{name!r} has shape {there} in the state dict, {list(t._form.shape)} in the {owner}")
     return new

@@ -20,7 +20,7 @@ from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGr
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
 from ..regularizer import L1Decay, L2Decay, WeightDecay
-from ..tensor import Tensor, autograd, dispatch, manipulation, math, scaling
+from ..tensor import Tensor, autograd, dispatch, due, manipulation, math, scaling, watching
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .compiled import CompiledSteps
@@ -131,6 +131,9 @@ class Optimizer:
         """
         if not self._groups:
             raise AttributeValueError("the optimizer has no parameters", hint="pass parameters=layer.parameters()")
+        watcher = watching.current() if dispatch.in_dynamic_mode() else None
+        if watcher is not None and watcher.step(self):
+            return
         self.apply_gradients(dispatch.gradients_of(self._parameter_list))
 
     def _record(self, params_grads: ParamsGrads, rate: Any) -> None:
@@ -199,6 +202,14 @@ class Optimizer:
             [(c, None if c is None else list(vars(c).values())) for c in clips],
             [self._recipe_of(p) for p in params],
         )
+
+    def decisive(self, params: Sequence[Tensor]) -> list[dict]:
+        """The dicts without whose change the recipe stays what it is."""
+        objects: list[Any] = [self, *params, self.regularization, self._grad_clip, *(getattr(p, "regularizer", None) for p in params)]
+        for group in self._own_options:
+            objects += [group.get("weight_decay"), group.get("grad_clip")]
+        found = [vars(x) for x in objects if x is not None] + [getattr(p, "optimize_attr", {}) for p in params]
+        return [*{id(d): d for d in (*found, *self._own_options)}.values()]
 
     def _recipe_of(self, p: Tensor) -> tuple:
         """The part of a recipe that is about one parameter."""
@@ -299,8 +310,13 @@ class Optimizer:
     # ---- gradients ----
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
-        for p in self._parameter_list:
-            p.clear_grad()
+        params = self._parameter_list
+        if due.debtors:
+            due.forget(params)
+        recorded = not dispatch.in_dynamic_mode()
+        for p in params:
+            if recorded or p._grad is not None:
+                p.clear_grad()
 
     clear_gradients = clear_grad
 

@@ -113,7 +113,7 @@ def numbers(values: Any, what: str, count: int, kind: type = int) -> list[Any]:
 
 
 def _entries(t: Tensor, what: str) -> list[Tensor]:
-    count = t._value.shape[0]
+    count = t._form.shape[0]
     if t.ndim != 1 or count == -1:
         raise AttributeValueError(f"{what}: a tensor of sizes must have one dim, and a known number of elements")
     return [t[i] for i in range(count)]
@@ -199,7 +199,7 @@ def _index(t: Tensor, what: str) -> Tensor:
     if not t.dtype.startswith(("int", "uint")):
         raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(3))
     # of a tensor with several elements nobody would take but the first
-    return cast(t if all(d == 1 for d in t._value.shape) else dispatch.ops.op("reshape2", X=t, shape=[]), "int64")
+    return cast(t if all(d == 1 for d in t._form.shape) else dispatch.ops.op("reshape2", X=t, shape=[]), "int64")
 
 
 def axes(axis: Any) -> Sequence[int]:

@@ -222,7 +222,7 @@ def _repeated(x: Tensor, repeats: Any, axis: int) -> Tensor:
 def _places(repeats: Tensor, size: Any) -> Tensor:
     """0, 1, ... as often as `repeats` [size] or [1] says."""
     if repeats.ndim != 1:
-        raise ShapeError(f"repeats must have one dim, got shape {dims.show(repeats._value.shape)}")
+        raise ShapeError(f"repeats must have one dim, got shape {dims.show(repeats._form.shape)}")
     require_integers(repeats, "repeats")
     counts = manipulation.expand(cast(repeats, "int64"), [size])
     raise_if(reduction.any(logic.less_than(counts, 0)), AttributeValueError, "repeats must be at least 0")
@@ -240,8 +240,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, reduce: str =
     """
     x, index = as_tensor(arr), as_tensor(indices)
     values = cast(as_tensor(values), x.dtype)
-    sizes = list(index._value.shape)
-    if list(values._value.shape) != sizes or -1 in sizes:  # which only the run knows to be the same
+    sizes = list(index._form.shape)
+    if list(values._form.shape) != sizes or -1 in sizes:  # which only the run knows to be the same
         values = manipulation.expand(values, index.shape)
     return ops.op("put_along_axis", Input=x, Index=index, Value=values, Axis=axis, Reduce=reduce)
 

@@ -18,7 +18,7 @@ from .tensor import Tensor
 
 def sizes(x: Tensor) -> list[Any]:
     """The shape as a list: ints; for open dims of a symbolic tensor what the recorder says, weak 0-d tensors or -1."""
-    v = x._value
+    v = x._form
     if type(v) is not Variable:
         return list(v.shape)
     recorder = dispatch.current_recorder()
@@ -38,14 +38,14 @@ def dynamic_size(x: Tensor, axis: int) -> Tensor:
 
 def size_of(x: Tensor, axis: int) -> Any:
     """The size of an axis: an int, or a tensor that the run gives a value, also where `shape` says -1."""
-    d = x._value.shape[axis]
+    d = x._form.shape[axis]
     return dynamic_size(x, axis) if d == -1 else d
 
 
 def is_size(n: Any, x: Tensor, axis: int) -> bool:
     """Whether a number is known to be the size of an axis."""
     if not isinstance(n, Tensor):
-        return bool(x._value.shape[axis] == n)
+        return bool(x._form.shape[axis] == n)
     return n._size_of is not None and n._size_of[0] is x._value and n._size_of[1] == axis
 
 

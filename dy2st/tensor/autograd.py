@@ -12,7 +12,7 @@ import numpy as np
 from dy2st_runtime import dims
 
 from ..errors import DTypeError, GradientError
-from . import dispatch, sums, tape
+from . import dispatch, due, sums, tape, watching
 from .attribute import size_of
 from .dispatch import ops
 from .failures import require_sizes
@@ -47,6 +47,11 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Tensor | Sequence
     recorder = dispatch.current_recorder()
     if recorder is not None:
         recorder.backward(roots, grads, retain_graph, create_graph)
+        return
+    if due.debtors:
+        due.deliver()
+    watcher = watching.current()
+    if watcher is not None and watcher.backward(roots, grads, retain_graph, create_graph):
         return
     _run(roots, grads, None, retain_graph or create_graph, create_graph, ())
 
@@ -142,7 +147,7 @@ def check_gradient(g: Any, t: Tensor, what: str) -> None:
     """
     if not isinstance(g, Tensor):
         raise DTypeError(f"{what} must be a Tensor, got {type(g).__name__}", location=user_location(2))
-    mine, wanted = g._value.shape, t._value.shape
+    mine, wanted = g._form.shape, t._form.shape
     if mine != wanted or -1 in mine:
 
         def message() -> str:
@@ -404,6 +409,7 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     recorder = dispatch.current_recorder()
     if recorder is not None:
         return recorder.register_hook(t, hook)
+    watching.end()
     if t._stops or not t.dtype.startswith("float"):
         raise no_gradient(t, "a hook would never be called: the tensor")
     node, index = _edge(t)

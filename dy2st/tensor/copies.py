@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import GradientError, InplaceError, StagedValueError
-from . import dispatch
+from . import dispatch, due
 from .kinds import resolved
 from .location import user_location
 from .tensor import Parameter, Tensor
@@ -30,8 +30,10 @@ def shallow(self: Tensor) -> Tensor:
     recorder = dispatch.current_recorder()
     if recorder is not None and self.is_symbolic and not self._stop and recorder.is_leaf(self):
         return _of_its_own(self)
+    due.deliver()
+    value = self._value  # first: a tensor that waits for it is of another class until then
     new = type(self).__new__(type(self))
-    new._value, new._stop = self._value, self._stop
+    new._value, new._stop = value, self._stop
     new.__dict__.update(self.__dict__)
     if self.is_leaf:
         # the node of a leaf is where the gradient of that very tensor goes

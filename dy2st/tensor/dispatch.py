@@ -32,7 +32,7 @@ from ..errors import (
     StagedValueError,
     with_location,
 )
-from . import heavy, tape, twins
+from . import due, heavy, tape, twins, watching
 from .location import user_location
 from .tensor import Parameter, Tensor
 
@@ -227,6 +227,7 @@ def gradients_of(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
 
 
 def _with_gradients(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    due.deliver()
     return [(p, p._grad) for p in params if p._grad is not None and not p._stops]
 
 
@@ -237,8 +238,7 @@ class _State(threading.local):
 
 
 _state = _State()
-_blocks: list[None] = []
-"""An entry for each block of `recording` that any thread is in: where there is none, nobody need ask what belongs to the thread."""
+_blocks = watching.blocks
 _default_recorder: Recorder | None = None
 
 
@@ -318,6 +318,11 @@ class Dispatcher(OpBuilder):
             recorder = current_recorder()
             if recorder is not None:
                 return recorder.apply(op, ins, attrs)
+            watcher = watching.current()
+            if watcher is not None:
+                made = watcher.apply(op, ins, attrs)
+                if made is not None:
+                    return made
         arrays: list[Any] = []
         requires = False
         for x in ins:
@@ -511,6 +516,9 @@ def read(tensor: Tensor, what: str) -> np.ndarray:
         return recorder.read(tensor, what)
     if isinstance(tensor._value, Variable):
         raise staged_value_error(tensor, what)
+    watcher = watching.current()
+    if watcher is not None:
+        watcher.read(tensor)
     return tensor._value
 
 

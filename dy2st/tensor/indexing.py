@@ -235,7 +235,7 @@ def _scalar(b: Tensor) -> Tensor:
         if b._weak:
             raise TypeError(_NO_BOUND)
         raise DTypeError(
-            f"only an integer tensor with one element can be an index, got {b.dtype}{dims.show(b._value.shape)}", location=user_location(4)
+            f"only an integer tensor with one element can be an index, got {b.dtype}{dims.show(b._form.shape)}", location=user_location(4)
         )
     return ops.op("reshape2", X=b, shape=[]) if b.ndim else b
 
@@ -263,7 +263,7 @@ def _known(i: Any, size: Any, axis: int) -> Any:
 def _checked_mask(mask: Tensor, x: Tensor, first: int) -> Tensor:
     """The mask, if it has the sizes of x from an axis on; where only the run knows them, it looks."""
     open_sizes = False
-    for axis, (m, s) in enumerate(zip(mask._value.shape, x._value.shape[first:], strict=False)):
+    for axis, (m, s) in enumerate(zip(mask._form.shape, x._form.shape[first:], strict=False)):
         open_sizes = open_sizes or -1 in (m, s)
         if -1 not in (m, s) and m != s:
             raise OutOfRangeError(

@@ -37,7 +37,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         x, y = as_tensor(x), as_tensor(y)
-    if x._value.dtype != y._value.dtype:  # a name, or a dtype of NumPy, which is equal to its name
+    if x._form.dtype != y._form.dtype:  # a name, or a dtype of NumPy, which is equal to its name
         common = _dtype.promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
     if transpose_x or transpose_y:
@@ -59,7 +59,7 @@ def bmm(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     x, y = as_tensor(x), as_tensor(y)
     if x.ndim != 3 or y.ndim != 3:
-        raise ShapeError(f"bmm takes tensors of 3 dims, got shapes {dims.show(x._value.shape)} and {dims.show(y._value.shape)}",
+        raise ShapeError(f"bmm takes tensors of 3 dims, got shapes {dims.show(x._form.shape)} and {dims.show(y._form.shape)}",
                          hint="use matmul")  # fmt: skip
     return matmul(x, y)
 
@@ -111,7 +111,7 @@ def cross(x: Any, y: Any, axis: int | None = None, name: str | None = None) -> T
     """The cross product along an axis of size 3 (default: the first such axis)."""
     x, y = as_tensor(x), as_tensor(y)
     if axis is None:
-        sizes = x._value.shape
+        sizes = x._form.shape
         axis = next((a for a, d in enumerate(sizes) if d == 3), None)
         if axis is None:
             raise ShapeError(f"cross needs an axis of size 3, got shape {list(sizes)}", hint="give the axis")

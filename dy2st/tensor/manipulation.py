@@ -99,7 +99,7 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x, wanted = as_tensor(x), axes(axis)
     recorder, dropped = dispatch.current_recorder(), []
     for a in wanted:
-        size = x._value.shape[dims.normalize_axis(a, x.ndim)]
+        size = x._form.shape[dims.normalize_axis(a, x.ndim)]
         if size != 1 and recorder is not None:
             recorder.on_squeeze(x, a)
         if size in (1, -1):  # the op wants axes of size 1; whether an open dim has it is checked at run time
@@ -286,7 +286,7 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
     xs = tensors(input, "broadcast_tensors")
     shape: tuple = ()
     for x in xs:
-        shape = dims.broadcast(shape, dims.from_static(x._value.shape), "broadcast_tensors")
+        shape = dims.broadcast(shape, dims.from_static(x._form.shape), "broadcast_tensors")
     if not all(map(dims.known, shape)):
         raise ShapeError("broadcast_tensors needs sizes that are known", hint="use expand_as")
     return [expand(x, list(shape)) for x in xs]

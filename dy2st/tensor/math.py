@@ -113,7 +113,7 @@ def _number_beside(x: Any, y: Any) -> float | None:
 
     `scale` by 1 keeps a tensor as it is, with -0.0 in it; so where a number is added, 0 (of which -0.0 + 0 is 0.0) needs one."""
     if (type(y) is float or isinstance(y, NUMBERS)) and isinstance(x, Tensor) and not x._weak:
-        value = x._value
+        value = x._form
         if value.dtype.kind == "f" if type(value) is ndarray else _dtype.is_float(x.dtype):
             return float(y)
     return None

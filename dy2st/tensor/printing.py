@@ -55,7 +55,7 @@ def to_text(t: Tensor) -> str:
     if isinstance(t._value, Variable) and getattr(t._value.block.program, "hand_built", False):
         return formats.variable_to_text(t._value)  # as PaddlePaddle prints the variables of a static program
     prefix = "Parameter containing:\n" if isinstance(t, Parameter) else ""
-    head = f"{prefix}Tensor(shape={list(t._value.shape)}, dtype={t.dtype}, "
+    head = f"{prefix}Tensor(shape={list(t._form.shape)}, dtype={t.dtype}, "
     if isinstance(t._value, Variable):
         return f"{head}name={t._value.name}, stop_gradient={t._stops}, symbolic)"
     return f"{head}place={t.place}, stop_gradient={t._stops},\n       {array_to_text(t._value, 7)})"

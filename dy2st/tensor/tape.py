@@ -151,6 +151,24 @@ class FreedNode(Node):
         return self._label
 
 
+class SpentNode(Node):
+    """Stands for a step of the computation that `backward()` has passed and freed; no gradient comes there any more, so several tensors may
+    have the same one."""
+
+    __slots__ = ("_label",)
+
+    def __init__(self, label: str):
+        self.start(None)
+        self.outputs, self._label = [None], label
+
+    def hooks_of(self, index: int) -> dict[int, Hook]:
+        return {}
+
+    @property
+    def label(self) -> str:
+        return self._label
+
+
 class OpNode(Node):
     """An op: its record, inputs, outputs and attributes; the gradient is the record's rule.
 

@@ -13,6 +13,7 @@ from .. import unique_name
 from ..errors import DTypeError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
+from . import due, watching
 
 if TYPE_CHECKING:
     from .kinds import Kinds
@@ -106,6 +107,11 @@ class Tensor(TensorMethods):
 
     # ---- what it is ----
     @property
+    def _form(self) -> Any:
+        """What has its shape and dtype: the value, unless that is computed later."""
+        return self._value
+
+    @property
     def is_symbolic(self) -> bool:
         """Whether the value is only known when the Program runs."""
         return isinstance(self._value, Variable)
@@ -126,6 +132,7 @@ class Tensor(TensorMethods):
 
         recorder = current_recorder()
         if recorder is None:
+            watching.end()
             self.set_stop(stop)
         else:
             recorder.switch_gradient(self, stop)
@@ -211,6 +218,8 @@ class Tensor(TensorMethods):
         """The gradient that `backward` accumulated here; None if there is none."""
         from .dispatch import current_recorder
 
+        if due.debtors:
+            due.deliver()
         recorder = current_recorder()
         if recorder is not None:
             return recorder.gradient(self)
@@ -222,6 +231,8 @@ class Tensor(TensorMethods):
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise DTypeError(f"a gradient must be a Tensor or None, got {type(value).__name__}")
+        if due.debtors:
+            due.deliver()
         if value is not None and value._value.shape != self._value.shape:
             raise ShapeError(
                 f"a tensor of shape {list(self._value.shape)} cannot have a gradient of shape {list(value._value.shape)}"

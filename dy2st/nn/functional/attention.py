@@ -39,7 +39,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, train
 
 def _scaled(query: Tensor) -> Tensor:
     """query / sqrt(head size), where only the run may know the size, or it may be 0."""
-    size = query._value.shape[-1]
+    size = query._form.shape[-1]
     if size > 0:
         return scaling.scale(query, 1.0 / _math.sqrt(size))
     return math.multiply(query, math.rsqrt(as_tensor(query.shape[-1], query.dtype)))
@@ -71,7 +71,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     for role, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim != 4:
             raise ShapeError(f"scaled_dot_product_attention: the {role} must have the shape [batch, length, heads, size], got "
-                             f"{dims.show(x._value.shape)}", location=user_location())  # fmt: skip
+                             f"{dims.show(x._form.shape)}", location=user_location())  # fmt: skip
     if is_causal:
         if attn_mask is not None:
             raise AttributeValueError("scaled_dot_product_attention takes attn_mask or is_causal, not both")

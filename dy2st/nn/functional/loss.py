@@ -96,8 +96,8 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
         weight = as_tensor(weight)
         # a longer weight would be read in part, and nobody would notice
         def message() -> str:
-            return (f"cross_entropy: the weight must have shape {dims.show([input._value.shape[axis]])}, one for each class, "
-                    f"got {dims.show(weight._value.shape)}")  # fmt: skip
+            return (f"cross_entropy: the weight must have shape {dims.show([input._form.shape[axis]])}, one for each class, "
+                    f"got {dims.show(weight._form.shape)}")  # fmt: skip
 
         require_sizes(weight.ndim == 1, message)
         require_sizes(size_of(weight, 0) == size_of(input, axis), message)

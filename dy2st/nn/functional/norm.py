@@ -58,7 +58,7 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Tensor | None = None, bias
     begin = x.ndim - len(shape)
 
     def message() -> str:
-        return f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}"
+        return f"layer_norm: the last sizes of {dims.show(x._form.shape)} are not {shape}"
 
     hint = "normalized_shape is that of the axes to normalize over"
     require_sizes(begin >= 0, message, hint)

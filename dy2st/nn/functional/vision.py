@@ -130,7 +130,7 @@ def fold(x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padding
     taps = kernel[0] * kernel[1]
 
     def message() -> str:
-        return f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {dims.show(x._value.shape)}"
+        return f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {dims.show(x._form.shape)}"
 
     require_sizes(x.ndim == 3, message)
     require_sizes(size_of(x, 1) % taps == 0, message)

@@ -89,7 +89,7 @@ def conv3d(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, 
     m, c, kd, kh, kw = weight.shape
     rest: Any = margins
     if margins == "SAME":
-        depth, spread[0] = x._value.shape[1], 1
+        depth, spread[0] = x._form.shape[1], 1
         if depth == -1:
             raise ShapeError("conv3d: padding 'SAME' needs a depth that is known when the program is built")
         total = max((-(-depth // steps[0]) - 1) * steps[0] + kd - depth, 0)
@@ -190,7 +190,7 @@ def avg_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, c
 def _adaptive(x: Any, kind: str, output_size: Any, data_format: str, what: str) -> Tensor:
     x = as_tensor(x)
     size = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * 3
-    spatial = list(x._value.shape)[1:4] if data_format == "NDHWC" else list(x._value.shape)[2:]
+    spatial = list(x._form.shape)[1:4] if data_format == "NDHWC" else list(x._form.shape)[2:]
     for i, n in enumerate(size):
         if n is None:
             if spatial[i] == -1:

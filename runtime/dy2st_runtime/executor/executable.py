@@ -15,7 +15,7 @@ from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
 from ..garbage import no_search_for_garbage
-from ..ir.program import Operator, Program
+from ..ir.program import Operator, Program, Variable
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
 from ..lowering.lower import lower
@@ -88,7 +88,7 @@ class Executable:
                 raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
                                    location=op.location if op else None)  # fmt: skip
         index, in_place = self.plan.index, self.plan.inplace_state
-        self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self._places = {v.name: _Place(index[v.name], v) for v in map(block.var, [*self.feed_names, *self.state_names])}
         self._feeds = [self._places[name] for name in self.feed_names]
         # what is fetched, but for persistables, which have their new values elsewhere
         self._outputs = [None if name in self.updates else self.plan.descriptor(name) for name in self.fetch_names]
@@ -182,6 +182,10 @@ class Executable:
             raise
         return session
 
+    def begin(self, feeds: Sequence[Any], state: State, same: object = None) -> Session:
+        """A run that has not begun: `Session.finish` runs it, then `fetch` gives what is asked for. A feed that is None comes later."""
+        return Session(self, [_LATER if x is None else x for x in feeds], state, same)
+
     def take_frame(self) -> Frame:
         try:
             return self._frames.pop()
@@ -267,12 +271,51 @@ def profiling_driver() -> Any:
     return ENTRY(compiler().addresses([], ["profiling_driver"])[0])
 
 
+class _Place:
+    """Where what is fed, or state, goes.
+
+    Attributes:
+        descriptor, variable, dtype: what shows it, what it is called, and its dtype.
+    """
+
+    __slots__ = ("_shape", "descriptor", "dtype", "variable")
+
+    def __init__(self, descriptor: int, variable: Variable):
+        self.descriptor, self.variable, self.dtype = descriptor, variable, np.dtype(variable.dtype)
+        self._shape: tuple[int, ...] | None = None
+
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape fits; most have that of the one before."""
+        if shape == self._shape:
+            return True
+        if self.variable.kind == "array" or not dims.admits(self.variable.shape, shape):
+            return False
+        self._shape = shape
+        return True
+
+
 class Session:
     """One run in progress, with its frame."""
 
     def __init__(self, executable: Executable, feeds: Sequence[Any], state: Given, same: object = None):
-        self.executable, self.same = executable, same
+        self.executable = executable
         self.frame = executable.take_frame()
+        self._words = self.frame.argument_words
+        self._closed = False
+        self._begin(feeds, state, same)
+
+    def again(self, feeds: Sequence[Any], state: State, same: object) -> None:
+        """Begins another run in the same memory, behind `release`; None stands for a feed that comes later."""
+        self._begin([_LATER if x is None else x for x in feeds], state, same)
+
+    def release(self) -> None:
+        """Lets go of what was bound; nothing is fetched any more."""
+        self.frame.release_inputs()
+        self.state: State = {}
+
+    def _begin(self, feeds: Sequence[Any], state: Given, same: object) -> None:
+        executable = self.executable
+        self.same = same
         self._shown = self.frame.has_same(same)
         if not self._shown or executable.changes_state:
             self.state = state_of(state)
@@ -280,9 +323,7 @@ class Session:
         if executable.plan.calls:
             self.frame.restart()
         self.finished = False
-        self._words = self.frame.argument_words
         self._words[layout.START], self._words[layout.STATUS] = 0, layout.READY
-        self._closed = False
         self._rng: np.ndarray | None = None
         try:
             for place, value in zip(executable._feeds, feeds, strict=True):
@@ -293,9 +334,9 @@ class Session:
             self.close()
             raise
 
-    def _bind(self, place: tuple[int, Any, np.dtype], value: Any) -> None:
-        d, v, dtype = place
-        if type(value) is np.ndarray and value.dtype == dtype and v.kind != "array" and dims.admits(v.shape, value.shape):
+    def _bind(self, place: _Place, value: Any) -> None:
+        d, v, dtype = place.descriptor, place.variable, place.dtype
+        if type(value) is np.ndarray and value.dtype == dtype and place.admits(value.shape):
             flags = value.flags
             if not flags.c_contiguous or not flags.aligned:
                 value = np.require(value, dtype, ("C", "A"))  # kernels read plain memory
@@ -313,11 +354,11 @@ class Session:
             return  # who runs it has the arrays, for as long as this run
         state = self.state
         known = self._shown or frame.has_state([*map(state.get, executable.arrays)])
-        if not (known and all(state[name].flags.carray for name in executable.written)):
+        if not known or False in [state[name].flags.carray for name in executable.written]:
             self._bind_arrays()
         if executable.draws:
             self._rng = self._array(RNG).copy()  # a run that fails must not advance the generator
-            frame.bind(executable._places[RNG][0], self._rng)
+            frame.bind(executable._places[RNG].descriptor, self._rng)
             for final, d in executable._written_rng:
                 frame.write_to(final, d)
 
@@ -326,7 +367,8 @@ class Session:
         frame.note_state([])
         as_given = True
         for name in executable.arrays:
-            d, v, dtype = executable._places[name]
+            place = executable._places[name]
+            d, v, dtype = place.descriptor, place.variable, place.dtype
             if state.get(name) is None and name in executable._only_written:
                 frame.bind_absent(d)
                 continue
@@ -391,9 +433,13 @@ class Session:
 
     def complete(self) -> list[Any]:
         """What is to be fetched, after going on to the end."""
+        self.finish()
+        return self.outputs()
+
+    def finish(self) -> None:
+        """Runs to the end."""
         while not self.finished:
             self.advance()
-        return self.outputs()
 
     def has_begun(self) -> bool:
         """Whether state has been written to, or would be next."""
@@ -402,13 +448,21 @@ class Session:
 
     def resume(self, feeds: Mapping[str, Any]) -> None:
         """Binds further feeds and runs on."""
+        self.feed(feeds)
+        self.advance()
+
+    def feed(self, feeds: Mapping[str, Any]) -> None:
+        """Binds further feeds."""
         for name, value in feeds.items():
             self._bind(self.executable._places[name], value)
-        self.advance()
 
     def fetch(self, names: Sequence[str]) -> list[Any]:
         """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
         return [self._fetched(name) for name in names]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The present shape of a variable, which is no list and not absent."""
+        return self.frame.shape(self.executable.plan.descriptor(name))
 
     def outputs(self) -> list[Any]:
         """What is to be fetched of a run that is finished."""

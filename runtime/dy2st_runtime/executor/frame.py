@@ -168,6 +168,11 @@ class Frame:
         row[layout.LENGTH], row[layout.USED] = len(entries), offset
         self.keep[d] = (data, table)
 
+    def shape(self, d: int) -> tuple[int, ...]:
+        """The sizes of the dims of a descriptor's value."""
+        sizes = d * layout.DESCRIPTOR_WORDS + layout.DIMS
+        return tuple(self._words[sizes : sizes + self.types[d][1]].tolist())
+
     def value(self, d: int) -> Any:
         """A copy of a descriptor's value: an array, a list of arrays, or `ABSENT`."""
         words, at = self._words, d * layout.DESCRIPTOR_WORDS

@@ -7,6 +7,7 @@ raises OutOfRangeError. A soft label is a distribution with the shape of the log
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,13 @@ def checked_labels(op: str, label: np.ndarray, classes: int, ignored: int) -> tu
         raise OutOfRangeError(f"{op}: label {label[wrong][0]} is out of range for {classes} classes",
                               hint=f"labels are 0 to {classes - 1}, or ignore_index ({ignored})")  # fmt: skip
     return np.where(counts, label, 0).astype(np.intp), counts
+
+
+def are_labels(label: np.ndarray, classes: int, ignored: int) -> bool:
+    """Whether each label is a class, or ignored."""
+    if not label.size or (label.min() >= 0 and label.max() < classes):
+        return True
+    return not ((label != ignored) & ((label < 0) | (label >= classes))).any()
 
 
 def one_hot(label: np.ndarray, axis: int, x: np.ndarray) -> np.ndarray:
@@ -105,6 +113,11 @@ class SoftmaxWithCrossEntropy(CheckedOp):
     outputs = ("Softmax", "Loss")
     attrs = SOFTMAX_ATTRS
     may_raise = True
+    raises_for = "Label"
+
+    @classmethod
+    def values_fit(cls, values: np.ndarray, ins: Sequence[Any], attrs: dict[str, Any]) -> bool:
+        return attrs["soft_label"] or are_labels(values, ins[0].shape[attrs["axis"]], attrs["ignore_index"])
 
     @classmethod
     def infer(cls, x: TensorType, label: TensorType, *, soft_label: bool, axis: int, **attrs: Any) -> tuple:

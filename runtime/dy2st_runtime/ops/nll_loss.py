@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
-from .cross_entropy import HardLabel, checked_labels
+from .cross_entropy import HardLabel, are_labels, checked_labels
 from .elementwise import widened
 from .registry import Int, Str, TensorType, register
 from .softmax import float_type
@@ -58,6 +59,11 @@ class NLLLoss(CheckedOp):
     outputs = ("Out", "Total_weight")
     attrs = ATTRS
     may_raise = True
+    raises_for = "Label"
+
+    @classmethod
+    def values_fit(cls, values: np.ndarray, ins: Sequence[Any], attrs: dict[str, Any]) -> bool:
+        return are_labels(values, ins[0].shape[1], attrs["ignore_index"])
 
     @classmethod
     def infer(

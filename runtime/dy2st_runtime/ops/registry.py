@@ -326,6 +326,8 @@ class OpDef:
     """True: must run, in order, even if no output is used (assert, print, random draws)."""
     may_raise: ClassVar[bool] = False
     """True: can fail at run time because of values, not only because of shapes (index, assert, integer division)."""
+    raises_for: ClassVar[str] = ""
+    """The input slot whose values, with the shapes, decide whether the op fails: `values_fit` tells. Empty: there is no such slot."""
     sizes_in: ClassVar[frozenset[str]] = frozenset()
     """Input slots whose values are sizes or counts of the output, and may not fit: it fails then as it does because of shapes."""
     of_one_shape: ClassVar[str] = ""
@@ -456,6 +458,16 @@ class OpDef:
     def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
         """Whether an op with inputs of these types can fail because of values: `may_raise`, unless the record knows better."""
         return cls.may_raise
+
+    @classmethod
+    def values_fit(cls, values: np.ndarray, ins: Sequence[Any], attrs: dict[str, Any]) -> bool:
+        """Of an op with `raises_for`: whether it does not fail.
+
+        Args:
+            values: what is in that slot.
+            ins: the inputs, or what has their shapes.
+        """
+        raise NotImplementedError
 
 
 def results(outs: Any) -> tuple[Any, ...]:

@@ -1,0 +1,355 @@
+"""Following a script: nothing runs until the optimizer makes its step, then all of it does at once.
+
+What a script does not say ends this: all that waits runs as it would have run without, in the order in which it came.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dy2st_runtime.ops.registry import OpDef, TensorType
+
+from ...tensor import Tensor, autograd, dispatch, due, watching
+from ...tensor.deferred import Deferred, Form, become, defer, deferred, is_deferred, raw_value
+from ...tensor.dispatch import ops
+from ...tensor.tape import has_hooks
+from ..captures import View
+from .joined import JoinedStep, Layout
+from .script import INPUT, PARAM, SLOT, Line, Operand, kind_of
+
+if TYPE_CHECKING:
+    from ..concrete import ConcreteProgram
+    from .learning import Steps
+
+RunLater = Callable[["ConcreteProgram", Sequence[Tensor], Sequence[Any], View], list[Tensor]]
+WAITING, ASKED, STEPPED, SETTLED = range(4)
+"""The call waits, `backward()` waits too, the step has run, all is as if nothing had waited."""
+
+
+class Deferral(watching.Watcher):
+    """A call that waits, with what follows it."""
+
+    __slots__ = (
+        "at", "fed", "generator", "given", "inputs", "joined", "layout", "lines",
+        "lock", "refs", "run", "session", "state", "steps", "view",
+    )  # fmt: skip
+
+    def __init__(self, steps: Steps, joined: JoinedStep, inputs: Sequence[Tensor], view: View, run: RunLater) -> None:
+        self.steps, self.joined, self.view, self.run = steps, joined, view, run
+        self.inputs: Sequence[Tensor] = inputs
+        self.layout: Layout
+        # what was fed is not to change with its tensors
+        self.fed: list[Any] = [t._value for t in inputs]
+        self.lines = joined.script.lines
+        self.state = WAITING
+        self.lock = threading.RLock()
+        self.at = 0
+        self.given: list[Any] = [None] * len(joined.script.given)
+        self.refs: list[weakref.ref[Tensor]] = []
+        self.session: Any = None
+        self.generator = None if joined.generator is None else np.array(view.arrays[joined.generator])
+
+    @staticmethod
+    def begin(steps: Steps, joined: JoinedStep, inputs: Sequence[Tensor], view: View, run: RunLater) -> list[Tensor] | None:
+        """A call is made: what it gives; None if it cannot wait.
+
+        Args:
+            run: runs it as it would have run at once.
+        """
+        if view.tensors is not joined.tensors:
+            if not all(x is y for x, y in zip(view.tensors, joined.tensors, strict=True)):
+                return None
+            joined.tensors = view.tensors  # the same list next time, most likely
+        if not joined.accepts(inputs):
+            return None
+        self = Deferral(steps, joined, inputs, view, run)
+        if joined.split:
+            view.arrays.clear()
+            self.session = joined.start(self, self.fed, self.given, self.generator)
+            layout = joined.layout_of(self.session)
+        else:
+            found = joined.layout(self.fed)
+            if found is None:
+                steps.left(forever=True)
+                return None
+            layout = found
+        self.layout = layout
+        watching.watch(self)
+        for t, slot in joined.buffers:
+            defer(t, self, slot, layout.forms[slot])
+        return [self._new(i) for i in range(joined.script.results)]
+
+    def _new(self, slot: int) -> Tensor:
+        t = deferred(self, slot, self.layout.forms[slot], self.joined.stops[slot])
+        self.refs.append(weakref.ref(t))
+        return t
+
+    # ---- what the thread does: each of these is on the way of every step ----
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
+        at, lines = self.at, self.lines
+        if at < len(lines) and op is lines[at].op:
+            line = lines[at]
+            with self.lock:
+                if self.state == WAITING and self._is_next(line, ins, attrs):
+                    outs = self._outputs(line, ins)
+                    if outs is not None:
+                        self.at = at + 1
+                        return outs
+        for x in ins:
+            for t in x if isinstance(x, list) else (x,):
+                if t is not None and (not t._stop or (is_deferred(t) and t._source is self)):
+                    self.end()
+                    return None
+        return None
+
+    def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
+        if (attrs is not line.attrs and attrs != line.attrs) or dispatch.is_grad_enabled() is not line.grad:
+            return False
+        for x, operand in zip(ins, line.ins, strict=True):
+            if type(operand) is tuple and operand[0] is SLOT:
+                if type(x) is not Deferred or x._slot != operand[1] or x._source is not self:
+                    return False
+            elif type(operand) is list:
+                if type(x) is not list or len(x) != len(operand) or not all(map(self._fits, x, operand)):
+                    return False
+            elif not self._fits(x, operand):
+                return False
+        return not line.checked or self._accepts(line, ins)
+
+    def _accepts(self, line: Line, ins: tuple[Any, ...]) -> bool:
+        """Whether an op does not fail because of values; one that does is to raise what it raises."""
+        forms = [t if t is None or isinstance(t, list) else t._form for t in ins]
+        return line.op.values_fit(ins[line.checked - 1]._value, forms, line.attrs)
+
+    def _fits(self, x: Any, operand: Any) -> bool:
+        if x is None or operand is None:
+            return x is operand
+        kind, number = operand
+        if kind is SLOT:
+            return type(x) is Deferred and x._source is self and x._slot == number
+        if kind is PARAM:
+            return x is self.joined.script.params[number]
+        if kind is INPUT:
+            return x is self.inputs[number] and x._value is self.fed[number]
+        if not x._stop or (type(x) is Deferred and x._source is self):
+            return False
+        known = self.given[number]
+        if known is None:
+            if kind_of(x) != self.joined.script.given[number]:
+                return False
+            value = self.given[number] = x._value
+            if value.shape != self.layout.given[number]:
+                self._other_shape(number, value.shape)
+            return True
+        return known is x._value
+
+    def _other_shape(self, number: int, shape: tuple[int, ...]) -> None:
+        """What the loop brings along has not the shape that it had when a call with such inputs was last followed."""
+        if self.layout.given[number] is not None:
+            self.layout = self.layout.up_to(len(self.refs), number)
+        self.layout.given[number] = shape
+
+    def _outputs(self, line: Line, ins: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        forms, first = self.layout.forms, len(self.refs)
+        if len(forms) > first or self._infer(line, ins):
+            if len(line.outs) == 1:
+                return (self._new(first),)
+            return tuple([None if slot is None else self._new(slot) for slot in line.outs])
+        return None
+
+    def _infer(self, line: Line, ins: tuple[Any, ...]) -> bool:
+        """Notes the forms of what an op computes; False: they depend on more than those of its inputs."""
+        types = tuple([*map(_type, x)] if isinstance(x, list) else _type(x) for x in ins)
+        found = line.op.infer_types(types, line.attrs)
+        for t, slot in zip(found, line.outs, strict=True):
+            if slot is not None:
+                if t is None or not all(type(d) is int for d in t.shape):
+                    return False
+                self.layout.forms.append(Form(tuple(t.shape), np.dtype(t.dtype)))
+        return True
+
+    def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
+        script = self.joined.script
+        optimizer = script.whose
+        with self.lock:
+            if (
+                self.state == WAITING and self.at == len(script.lines) and len(roots) == 1 and grads[0] is None
+                and not retain_graph and not create_graph and self._fits(roots[0], (SLOT, script.root))
+            ):  # fmt: skip
+                params = script.trained if optimizer is None else optimizer._parameter_list
+                if True not in [p._grad is not None for p in params] and True not in [*map(has_hooks, script.trained)]:
+                    self.state = ASKED
+                    due.debtors.append(self)
+                    return True
+            self.end()
+        return False
+
+    def step(self, optimizer: Any) -> bool:
+        with self.lock:
+            if not self._can_step(optimizer):
+                self.end()
+                return False
+            self._step(optimizer.get_lr())
+        return True
+
+    def _can_step(self, optimizer: Any) -> bool:
+        joined, view = self.joined, self.view
+        if self.state != ASKED or (joined.split and not joined.can_finish()):
+            return False
+        if not joined.fits(optimizer) or (not joined.split and [*map(id, map(joined.value_of, view.tensors))] != [*map(id, view.arrays)]):
+            return False
+        for i, ref in enumerate(self.refs):
+            if ref() is not None and i not in joined.names:
+                return False
+        return True not in [p._stop for p in joined.script.trained]
+
+    def _step(self, rate: float) -> None:
+        joined, view = self.joined, self.view
+        view.arrays.clear()  # who has an array keeps it from being written to
+        try:
+            if self.session is None:
+                self.session = joined.start(self, self.fed, self.given, self.generator)
+            joined.finish(self.session, self.given, rate)
+        except BaseException as error:
+            self._take_back(None if self.session is None else self.session.state)
+            if isinstance(error, Exception):
+                self.end()  # where it is an error of the user's, it is raised by what has made it
+            raise
+        self.state = STEPPED
+        self.fed, self.given, self.inputs = [], [], []
+        if watching.current() is self:  # another thread may have asked for the gradients
+            watching.watch(None)
+        self.steps.followed()
+
+    def _take_back(self, state: dict[str, Any] | None) -> None:
+        """Ends a run that has not come to its end; its state is what the call has read."""
+        self.session = None
+        self.joined.drop()
+        names = self.joined.concrete.captured.names
+        self.view.arrays[:] = [raw_value(t) if state is None else state.get(name, raw_value(t))
+                               for name, t in zip(names, self.view.tensors, strict=True)]  # fmt: skip
+        if self.joined.generator is not None:
+            self.view.arrays[self.joined.generator] = self.generator
+
+    # ---- who looks ----
+    def settle(self, t: Tensor) -> None:
+        with self.lock:
+            if self.state == STEPPED:
+                self._give(t)
+            else:
+                self.end()
+
+    def deliver(self) -> None:
+        with self.lock:
+            if self.state == ASKED and self._can_step(None):
+                self._step(0.0)
+            if self.state != STEPPED:
+                self.end()
+            elif self in due.debtors:
+                self._give_gradients()
+
+    def forget(self, tensors: Collection[Any]) -> None:
+        with self.lock:
+            if self.state == STEPPED and self.joined.trained <= {*map(id, tensors)}:
+                if self in due.debtors:
+                    due.debtors.remove(self)
+            else:
+                self.deliver()
+
+    def close(self) -> None:
+        """Another step is about to run: what somebody still has of this one is fetched now."""
+        with self.lock:
+            if self.session is None or self.state != STEPPED:
+                return self.end()
+            if self in due.debtors:
+                self._give_gradients()
+            for ref in self.refs:
+                t = ref()
+                if t is not None and is_deferred(t) and t._source is self:  # type: ignore[attr-defined]
+                    self._give(t)
+            self.session = None
+
+    def _give(self, t: Any) -> None:
+        slot, joined = t._slot, self.joined
+        value = self.session.frame.value(joined.descriptors[slot])
+        become(t, value, joined.stops[slot])
+        if not t._stop:
+            t._node = joined.spent[slot]
+        if slot == joined.script.root:
+            t._grad = Tensor.wrap(joined.ones(value))
+        elif slot in joined.gradients_of_slots:
+            (found,) = self.session.fetch([joined.gradients_of_slots[slot]])
+            t._grad = None if found is None else Tensor.wrap(found)
+
+    def _give_gradients(self) -> None:
+        joined = self.joined
+        found = [(p, name) for p, name in zip(joined.script.trained, joined.gradients, strict=True) if name is not None]
+        for (p, _), g in zip(found, self.session.fetch([name for _, name in found]), strict=True):
+            p._grad = None if g is None else Tensor.wrap(g)
+        due.debtors.remove(self)
+
+    # ---- as if nothing had waited ----
+    def end(self) -> None:
+        with self.lock:
+            if watching.current() is self:
+                watching.watch(None)
+            if self.state in (STEPPED, SETTLED):
+                return
+            if self.session is not None:
+                self._take_back(self.session.state)
+            if self.state == WAITING and not self.joined.buffers and all(ref() is None for ref in self.refs):
+                self.state = SETTLED  # nobody can ask for it any more
+                self.steps.left()
+                return
+            if self in due.debtors:
+                due.debtors.remove(self)
+            self._run_as_usual()
+            self.steps.left()
+
+    def _run_as_usual(self) -> None:
+        asked = self.state == ASKED
+        with dispatch.eager():
+            before = dispatch.set_grad(True)
+            try:
+                slots = [self._settled(i, t) for i, t in enumerate(self.run(self.joined.concrete, self.inputs, self.fed, self.view))]
+                for t, slot in self.joined.buffers:
+                    become(t, slots[slot]._value, True)
+                for line in self.joined.script.lines[: self.at]:
+                    dispatch.set_grad(line.grad)
+                    ins = tuple([self._tensor(y, slots) for y in x] if isinstance(x, list) else self._tensor(x, slots) for x in line.ins)
+                    outs = ops.apply(line.op, ins, line.attrs)
+                    slots += [self._settled(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
+                self.state = SETTLED
+                dispatch.set_grad(True)
+                if asked:
+                    autograd.backward(slots[self.joined.script.root])
+            finally:
+                dispatch.set_grad(before)
+
+    def _tensor(self, operand: Operand, slots: Sequence[Tensor]) -> Tensor | None:
+        if operand is None:
+            return None
+        kind, number = operand
+        if kind is SLOT:
+            return slots[number]
+        return self.joined.script.params[number] if kind is PARAM else Tensor.wrap((self.fed if kind is INPUT else self.given)[number])
+
+    def _settled(self, slot: int, t: Tensor) -> Tensor:
+        """The tensor of a slot, which has its value now: that which the user has, if so."""
+        known = self.refs[slot]()
+        if known is None:
+            return t
+        become(known, t._value, t._stop)
+        if t._result_of is not None:
+            known._result_of = t._result_of
+        if t._node is not None:
+            t._node.hand_over(t._index, known)
+        return known
+
+
+def _type(t: Any) -> TensorType | None:
+    return None if t is None else TensorType(t.dtype, t._form.shape)

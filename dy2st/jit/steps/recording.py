@@ -1,0 +1,170 @@
+"""Learning a script: the ops run as usual, and are written down."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dy2st_runtime.ops.registry import OpDef, TensorType
+
+from ...tensor import Parameter, Tensor, dispatch, due, watching
+from ...tensor.dispatch import ops
+from ...tensor.tape import has_hooks
+from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of
+
+if TYPE_CHECKING:
+    from .learning import Steps
+
+MOST_LINES = 64
+
+
+class Recording(watching.Watcher):
+    """Writes down what follows a call that has run, up to the step of an optimizer. What no script can say ends it.
+
+    Args:
+        steps: gets the script.
+        inputs, results: the tensors that the call has got, and those that it has computed.
+        trained: the parameters that the call has read and that want a gradient.
+    """
+
+    __slots__ = (
+        "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params", "refs", "results", "root", "steps", "trained",
+    )  # fmt: skip
+
+    def __init__(self, steps: Steps, inputs: Sequence[Tensor], results: Sequence[Tensor], trained: Sequence[Tensor]):
+        self.steps, self.trained = steps, [*trained]
+        self.inputs = [(t, t._value) for t in inputs]
+        self.results = len(results)
+        # tensors by weak reference: which ones the user keeps counts
+        self.refs = [weakref.ref(t) for t in results]
+        self.numbers = {id(t): i for i, t in enumerate(results)}
+        self.lines: list[Line] = []
+        self.given: list[Kind] = []
+        self.given_numbers: dict[int, int] = {}
+        self.given_tensors: list[Tensor] = []
+        self.params: list[Tensor] = []
+        self.root: int | None = None
+        watching.watch(self)
+
+    # ---- what is told ----
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
+        flat = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
+        if all(t._stop and self._slot(t) is None for t in flat):
+            return None  # nothing of the step's: labels that are made ready, say
+        checked = self._checked(op, ins, attrs, flat)
+        if checked is None or not self._can_be_written(op, flat):
+            self.end()
+            return None
+        watching.watch(None)
+        outs = ops.apply(op, ins, attrs)
+        watching.watch(self)
+        if any(isinstance(t, list) for t in outs):
+            self.end()
+            return outs
+        operands = tuple([self._operand(t) for t in x] if isinstance(x, list) else self._operand(x) for x in ins)
+        self.lines.append(Line(op, attrs, operands, tuple(map(self._new_slot, outs)), dispatch.is_grad_enabled(), checked))
+        return outs
+
+    def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
+        plain = len(roots) == 1 and grads[0] is None and not (retain_graph or create_graph)
+        root = self._slot(roots[0]) if plain and self.root is None else None
+        slots = [t for ref in self.refs if (t := ref()) is not None]
+        params = self._all_params()
+        if root is None or any(p._grad is not None for p in params) or any(map(has_hooks, [*params, *slots])):
+            self.end()
+            return False
+        self.root = root
+        due.debtors.append(self)  # who looks at the gradients before the step is told here
+        return False
+
+    def step(self, optimizer: Any) -> bool:
+        self._stop_watching()
+        of_optimizer = [p for p in optimizer._parameter_list if p._grad is not None]
+        if {*map(id, self._trained())} == {*map(id, of_optimizer)} and optimizer.recipe(of_optimizer) is not None:
+            self._learned(of_optimizer, weakref.ref(optimizer))
+        else:
+            self.steps.not_learned()
+        return False
+
+    def read(self, t: Any) -> None:
+        if self._slot(t) is not None:
+            self.end()  # what waits would have to run then
+
+    def end(self) -> None:
+        self._stop_watching()
+        self.steps.not_learned()
+
+    def deliver(self) -> None:
+        self._stop_watching()
+        self._learned(self._trained(), None)
+
+    def forget(self, tensors: Collection[Any]) -> None:
+        self.end()
+
+    def _learned(self, trained: list[Tensor], optimizer: weakref.ref[Any] | None) -> None:
+        if self.root is None:
+            self.steps.not_learned()
+            return
+        kept = [i for i, ref in enumerate(self.refs) if ref() is not None]
+        self.steps.learned(Script(self.results, self.lines, self.given, self.params, self.root, kept, trained, optimizer))
+
+    def _trained(self) -> list[Tensor]:
+        return [p for p in self._all_params() if p._grad is not None]
+
+    # ---- what is written down ----
+    def _stop_watching(self) -> None:
+        if watching.current() is self:
+            watching.watch(None)
+        if self in due.debtors:
+            due.debtors.remove(self)
+
+    def _checked(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any], flat: Sequence[Tensor]) -> int | None:
+        """Which input decides whether an op fails because of values: see `Line`. None: no single one does."""
+        if not op.may_raise_for([TensorType(t.dtype, t._form.shape) for t in flat], attrs):
+            return 0
+        at = next((i for i, slot in enumerate(op.input_slots) if slot.name == op.raises_for), -1)
+        return None if at < 0 or self._slot(ins[at]) is not None else at + 1
+
+    def _can_be_written(self, op: type[OpDef], flat: Sequence[Tensor]) -> bool:
+        if self.root is not None or len(self.lines) == MOST_LINES or op.effect or op.host or op.inplace:
+            return False
+        return all(t._stop or self._slot(t) is not None or _is_plain_parameter(t) for t in flat)
+
+    def _slot(self, t: Any) -> int | None:
+        number = self.numbers.get(id(t))
+        return number if number is not None and self.refs[number]() is t else None
+
+    def _new_slot(self, t: Tensor | None) -> int | None:
+        if t is None:
+            return None
+        self.numbers[id(t)] = len(self.refs)
+        self.refs.append(weakref.ref(t))
+        return len(self.refs) - 1
+
+    def _operand(self, t: Tensor | None) -> Operand:
+        if t is None:
+            return None
+        slot = self._slot(t)
+        if slot is not None:
+            return SLOT, slot
+        if not t._stop:
+            at = next((i for i, p in enumerate(self.params) if p is t), len(self.params))
+            if at == len(self.params):
+                self.params.append(t)
+            return PARAM, at
+        at = next((i for i, (x, value) in enumerate(self.inputs) if x is t and x._value is value), -1)
+        if at >= 0:
+            return INPUT, at
+        number = self.given_numbers.setdefault(id(t), len(self.given))
+        if number == len(self.given):
+            self.given.append(kind_of(t))
+            self.given_tensors.append(t)  # so that no other one gets its id
+        return GIVEN, number
+
+    def _all_params(self) -> list[Tensor]:
+        return [*{id(p): p for p in (*self.trained, *self.params)}.values()]
+
+
+def _is_plain_parameter(t: Tensor) -> bool:
+    return isinstance(t, Parameter) and t._is_leaf

@@ -1,0 +1,100 @@
+"""A script: what a training loop does between a call of a static function and the step of its optimizer.
+
+The tensors of a step have numbers, their *slots*: first what the call computes, then the results of the ops behind it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dy2st_runtime.ops.registry import OpDef
+
+from ...tensor import Tensor
+
+SLOT, INPUT, PARAM, GIVEN = "slot", "input", "param", "given"
+Operand = tuple[str, int] | None
+"""What an op gets: a slot, an input of the call, a parameter (by its position in `Script.params`), or what the loop brings along, by its
+number. None: nothing."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An op of a script.
+
+    Attributes:
+        attrs: all attributes.
+        ins: for each input slot its operand, or a list of such.
+        outs: for each output its slot; None: absent.
+        grad: whether gradients were recorded.
+        checked: behind 0, which input decides whether the op fails because of values; 0: it does not fail.
+    """
+
+    op: type[OpDef]
+    attrs: dict[str, Any]
+    ins: tuple[Operand | list[Operand], ...]
+    outs: tuple[int | None, ...]
+    grad: bool
+    checked: int = 0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the loop brings along.
+
+    Attributes:
+        dtype: of the array.
+        sizes: its shape, but for the first dim: batches differ in that.
+        weak: whether it stands for a number of Python's.
+    """
+
+    dtype: str
+    sizes: tuple[int, ...]
+    weak: bool
+
+
+@dataclass
+class Script:
+    """What happens in one step.
+
+    Attributes:
+        results: how many slots the call has.
+        lines: the ops, in order.
+        given: the kinds of what the loop brings along.
+        params: parameters that the ops read.
+        root: the slot whose `backward()` is called.
+        kept: the slots whose tensors are alive when the optimizer makes its step.
+        trained: the parameters that have got a gradient then.
+        optimizer: whose step it is; None: it ends where somebody asks for the gradients.
+    """
+
+    results: int
+    lines: list[Line]
+    given: list[Kind]
+    params: list[Tensor]
+    root: int
+    kept: list[int]
+    trained: list[Tensor]
+    optimizer: weakref.ref[Any] | None
+
+    @property
+    def whose(self) -> Any:
+        """The optimizer, while it is there."""
+        return None if self.optimizer is None else self.optimizer()
+
+    def is_like(self, other: Script) -> bool:
+        """Whether both say the same of the same objects."""
+        alike = all(getattr(self, name) == getattr(other, name) for name in ("results", "lines", "given", "root", "kept", "optimizer"))
+        return alike and _are(self.params, other.params) and _are(self.trained, other.trained)
+
+
+def _are(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    return len(some) == len(others) and all(x is y for x, y in zip(some, others, strict=True))
+
+
+def kind_of(t: Tensor) -> Kind:
+    """The kind of a tensor that is there."""
+    shape = t._form.shape
+    return Kind(t.dtype, (-1, *shape[1:]) if shape and shape[0] != 1 else shape, t._weak)

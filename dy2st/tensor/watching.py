@@ -1,0 +1,67 @@
+"""Who watches the ops of a thread, as they run eagerly: what learns the steps of a training loop, or follows one (`jit.steps`)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from dy2st_runtime.ops.registry import OpDef
+
+blocks: list[None] = []
+"""An entry for each block of `dispatch.recording` and each watcher, of any thread: where there is none, nobody need ask what belongs to the
+thread."""
+
+
+class Watcher:
+    """Is told what a thread does between a call of a static function and the step of an optimizer."""
+
+    __slots__ = ()
+
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """An op is about to run; its outputs, if this gives them."""
+        raise NotImplementedError
+
+    def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
+        """`backward()` is called; whether this does what there is to do."""
+        raise NotImplementedError
+
+    def step(self, optimizer: Any) -> bool:
+        """`optimizer.step()` is called; whether this does what there is to do."""
+        raise NotImplementedError
+
+    def read(self, t: Any) -> None:
+        """Python reads the value of a tensor."""
+
+    def end(self) -> None:
+        """Something happens that no watcher knows of: whatever waits is done now, and nothing more is watched."""
+        raise NotImplementedError
+
+
+class _State(threading.local):
+    watcher: Watcher | None = None
+
+
+_state = _State()
+
+
+def current() -> Watcher | None:
+    """The watcher of this thread."""
+    return _state.watcher if blocks else None
+
+
+def watch(watcher: Watcher | None) -> None:
+    """Lets something watch this thread from now on; None: nothing does."""
+    before = _state.watcher
+    if before is None and watcher is not None:
+        blocks.append(None)
+    elif before is not None and watcher is None:
+        blocks.pop()
+    _state.watcher = watcher
+
+
+def end() -> None:
+    """Ends the watch over this thread."""
+    watcher = current()
+    if watcher is not None:
+        watcher.end()
