@@ -75,7 +75,7 @@ FRONT = {
     "testing": {"jit", "static", "tensor"},
     "library": set(),
     "convert": {"errors", "framework", "library", "static", "tensor", "transpiler"},
-    "jit": {"convert", "errors", "framework", "library", "nn", "static", "tensor", "transpiler"},
+    "jit": {"convert", "errors", "framework", "library", "nn", "static", "tensor", "transpiler", "unique_name"},
     "legacy": {"errors", "framework", "nn", "optimizer", "regularizer", "static", "tensor", "unique_name"},
     "fluid": {"framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},
 }

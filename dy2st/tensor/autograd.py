@@ -127,6 +127,8 @@ def _list(x: Tensor | Sequence[Tensor]) -> list[Tensor]:
 
 
 def _roots(tensors: Any, grads: Any) -> tuple[list[Tensor], list[Tensor | None]]:
+    if grads is None and isinstance(tensors, Tensor):
+        return [tensors], [None]
     roots = _list(tensors)
     given: list[Tensor | None]
     given = [grads] if isinstance(grads, Tensor) else ([None] * len(roots) if grads is None else list(grads))

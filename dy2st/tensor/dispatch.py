@@ -238,7 +238,7 @@ class _State(threading.local):
 
 
 _state = _State()
-_blocks = watching.blocks
+_blocks, _watched = watching.blocks, watching.state
 _default_recorder: Recorder | None = None
 
 
@@ -318,7 +318,7 @@ class Dispatcher(OpBuilder):
             recorder = current_recorder()
             if recorder is not None:
                 return recorder.apply(op, ins, attrs)
-            watcher = watching.current()
+            watcher = _watched.watcher
             if watcher is not None:
                 made = watcher.apply(op, ins, attrs)
                 if made is not None:

@@ -42,22 +42,22 @@ class _State(threading.local):
     watcher: Watcher | None = None
 
 
-_state = _State()
+state = _State()
 
 
 def current() -> Watcher | None:
     """The watcher of this thread."""
-    return _state.watcher if blocks else None
+    return state.watcher if blocks else None
 
 
 def watch(watcher: Watcher | None) -> None:
     """Lets something watch this thread from now on; None: nothing does."""
-    before = _state.watcher
+    before = state.watcher
     if before is None and watcher is not None:
         blocks.append(None)
     elif before is not None and watcher is None:
         blocks.pop()
-    _state.watcher = watcher
+    state.watcher = watcher
 
 
 def end() -> None:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from .learning import Steps
 
 RunLater = Callable[["ConcreteProgram", Sequence[Tensor], Sequence[Any], View], list[Tensor]]
-WAITING, ASKED, STEPPED, SETTLED = range(4)
-"""The call waits, `backward()` waits too, the step has run, all is as if nothing had waited."""
+ref = weakref.ref
+WAITING, ASKED, ENDING, STEPPED, SETTLED = range(5)
+"""The call waits, `backward()` waits too, both are about to run as usual, the step has run, all is as if nothing had waited."""
 
 
 class Deferral(watching.Watcher):
@@ -85,19 +86,20 @@ class Deferral(watching.Watcher):
 
     def _new(self, slot: int) -> Tensor:
         t = deferred(self, slot, self.layout.forms[slot], self.joined.stops[slot])
-        self.refs.append(weakref.ref(t))
+        self.refs.append(ref(t))
         return t
 
     # ---- what the thread does: each of these is on the way of every step ----
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
         at, lines = self.at, self.lines
-        if at < len(lines) and op is lines[at].op:
+        if at < len(lines) and self.state == WAITING:
             line = lines[at]
-            with self.lock:
-                if self.state == WAITING and self._is_next(line, ins, attrs):
-                    outs = self._outputs(line, ins)
-                    if outs is not None:
-                        self.at = at + 1
+            if op is line.op and self._is_next(line, ins, attrs):
+                outs = self._outputs(line, ins)
+                if outs is not None:
+                    self.at = at + 1
+                    # no lock is taken here: another thread that ends this says so before it looks how far this has come
+                    if self.state == WAITING:
                         return outs
         for x in ins:
             for t in x if isinstance(x, list) else (x,):
@@ -154,12 +156,9 @@ class Deferral(watching.Watcher):
         self.layout.given[number] = shape
 
     def _outputs(self, line: Line, ins: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        forms, first = self.layout.forms, len(self.refs)
-        if len(forms) > first or self._infer(line, ins):
-            if len(line.outs) == 1:
-                return (self._new(first),)
-            return tuple([None if slot is None else self._new(slot) for slot in line.outs])
-        return None
+        if len(self.layout.forms) == len(self.refs) and not self._infer(line, ins):
+            return None
+        return tuple([None if slot is None else self._new(slot) for slot in line.outs])
 
     def _infer(self, line: Line, ins: tuple[Any, ...]) -> bool:
         """Notes the forms of what an op computes; False: they depend on more than those of its inputs."""
@@ -202,8 +201,8 @@ class Deferral(watching.Watcher):
             return False
         if not joined.fits(optimizer) or (not joined.split and [*map(id, map(joined.value_of, view.tensors))] != [*map(id, view.arrays)]):
             return False
-        for i, ref in enumerate(self.refs):
-            if ref() is not None and i not in joined.names:
+        for i, known in enumerate(self.refs):
+            if known() is not None and i not in joined.names:
                 return False
         return True not in [p._stop for p in joined.script.trained]
 
@@ -267,8 +266,8 @@ class Deferral(watching.Watcher):
                 return self.end()
             if self in due.debtors:
                 self._give_gradients()
-            for ref in self.refs:
-                t = ref()
+            for known in self.refs:
+                t = known()
                 if t is not None and is_deferred(t) and t._source is self:  # type: ignore[attr-defined]
                     self._give(t)
             self.session = None
@@ -297,21 +296,26 @@ class Deferral(watching.Watcher):
         with self.lock:
             if watching.current() is self:
                 watching.watch(None)
-            if self.state in (STEPPED, SETTLED):
+            before = self.state
+            if before in (STEPPED, SETTLED):
                 return
-            if self.session is not None:
-                self._take_back(self.session.state)
-            if self.state == WAITING and not self.joined.buffers and all(ref() is None for ref in self.refs):
-                self.state = SETTLED  # nobody can ask for it any more
-                self.steps.left()
-                return
-            if self in due.debtors:
-                due.debtors.remove(self)
-            self._run_as_usual()
+            self.state = ENDING
+            try:
+                if self.session is not None:
+                    self._take_back(self.session.state)
+                if before == ASKED:
+                    due.debtors.remove(self)
+                if before == ASKED or self.joined.buffers or any(known() is not None for known in self.refs):  # else nobody can ask for it
+                    self._run_as_usual(before == ASKED)
+                self.state = SETTLED
+            finally:
+                if self.state == ENDING:
+                    self.state = before  # who asks next gets the same error
+                    if before == ASKED:
+                        due.debtors.append(self)
             self.steps.left()
 
-    def _run_as_usual(self) -> None:
-        asked = self.state == ASKED
+    def _run_as_usual(self, asked: bool) -> None:
         with dispatch.eager():
             before = dispatch.set_grad(True)
             try:
@@ -323,7 +327,6 @@ class Deferral(watching.Watcher):
                     ins = tuple([self._tensor(y, slots) for y in x] if isinstance(x, list) else self._tensor(x, slots) for x in line.ins)
                     outs = ops.apply(line.op, ins, line.attrs)
                     slots += [self._settled(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
-                self.state = SETTLED
                 dispatch.set_grad(True)
                 if asked:
                     autograd.backward(slots[self.joined.script.root])

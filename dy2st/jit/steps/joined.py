@@ -122,7 +122,7 @@ class JoinedStep:
         if script.optimizer is not None and optimizer is None:
             raise Dy2stError("the optimizer is gone")
         self.concrete, self.script = concrete, script
-        self.tensors = concrete.captured.now()
+        self.tensors: Sequence[Tensor] = concrete.captured.now()
         self.recipe = optimizer and optimizer.recipe(script.trained)
         self._versions: Any = None
         self.trained = frozenset(map(id, script.trained))
