@@ -399,7 +399,9 @@ class ConcreteProgram:
         """What was made so far to run it, by the part of the program: `forward`, `forward and backward`."""
         with self._lock:
             training = self._training.get(False)
-            found = {"forward": self._forward, "forward and backward": training and training.executable}
+            steps = self.__dict__.get("steps")  # if somebody has asked for it
+            joined = steps and steps.joined and steps.joined.executable
+            found = {"forward": self._forward, "forward and backward": training and training.executable, "steps of the loop": joined}
             return {name: made for name, made in found.items() if made is not None}
 
     def feeds(self) -> list[str]:

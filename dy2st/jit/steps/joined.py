@@ -163,11 +163,13 @@ class JoinedStep:
         with unique_name.guard(), dispatch.recording(recorder):
             for line in script.lines:
                 ins = tuple([operand(y) for y in x] if isinstance(x, list) else operand(x) for x in line.ins)  # type: ignore[arg-type]
-                before = dispatch.set_grad(line.grad)
+                before, count = dispatch.set_grad(line.grad), len(block.ops)
                 try:
                     outs = dispatch.ops.apply(line.op, ins, line.attrs)
                 finally:
                     dispatch.set_grad(before)
+                for op in block.ops[count:]:
+                    op.location = line.location
                 slots += [t for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
         self.stops = [t._stops for t in slots]
         labels = [concrete.label] * script.results + [line.op.type for line in script.lines for s in line.outs if s is not None]

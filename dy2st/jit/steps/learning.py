@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime import nonfinite
-from dy2st_runtime.executor import interprets, profile, runs_native
+from dy2st_runtime.executor import interprets, runs_native
 
 from ...tensor import Tensor, dispatch, watching
 from ..captures import View
@@ -50,7 +50,7 @@ class Steps:
     def deferred(self, arguments: Arguments, view: View, run: RunLater) -> list[Tensor] | None:
         """The results of a call that waits for the rest of the step; None: it is to run now. `run`: see `Deferral.begin`."""
         joined = self.joined
-        if joined is None or not dispatch.is_grad_enabled() or nonfinite.watching or profile.active() is not None:
+        if joined is None or not dispatch.is_grad_enabled() or nonfinite.watching:
             return None
         watching.end()
         return Deferral.begin(self, joined, arguments.tensors(), view, run)

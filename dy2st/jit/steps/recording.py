@@ -10,6 +10,7 @@ from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ...tensor import Parameter, Tensor, dispatch, due, watching
 from ...tensor.dispatch import ops
+from ...tensor.location import user_location
 from ...tensor.tape import has_hooks
 from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of
 
@@ -63,7 +64,8 @@ class Recording(watching.Watcher):
             self.end()
             return outs
         operands = tuple([self._operand(t) for t in x] if isinstance(x, list) else self._operand(x) for x in ins)
-        self.lines.append(Line(op, attrs, operands, tuple(map(self._new_slot, outs)), dispatch.is_grad_enabled(), checked))
+        slots = tuple(map(self._new_slot, outs))
+        self.lines.append(Line(op, attrs, operands, slots, dispatch.is_grad_enabled(), checked, user_location()))
         return outs
 
     def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:

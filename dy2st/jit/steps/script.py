@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dy2st_runtime.ops.registry import OpDef
 
+from ...errors import Location
 from ...tensor import Tensor
 
 SLOT, INPUT, PARAM, GIVEN = "slot", "input", "param", "given"
@@ -29,6 +30,7 @@ class Line:
         ins: for each input slot its operand, or a list of such.
         outs: for each output its slot; None: absent.
         grad: whether gradients were recorded.
+        location: of the user's code; those of two steps are the same, or do not matter.
         checked: behind 0, which input decides whether the op fails because of values; 0: it does not fail.
     """
 
@@ -38,6 +40,7 @@ class Line:
     outs: tuple[int | None, ...]
     grad: bool
     checked: int = 0
+    location: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

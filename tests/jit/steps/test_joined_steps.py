@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dy2st as paddle
-from dy2st import nn
+from dy2st import nn, profiler
 from dy2st.errors import GradientError, OutOfRangeError
 from dy2st.jit.steps import learning
 from dy2st.tensor import due, watching
@@ -667,3 +667,21 @@ def test_minimize() -> None:
         loop.note(loss)
 
     same(body)
+
+
+# ---- looking inside ----
+def test_explain_names_the_steps() -> None:
+    loop = run(squared)
+    assert "  steps of the loop: " in loop.layer.forward.explain()
+
+
+def test_the_profiler_shows_the_lines_of_a_joined_step(capsys: pytest.CaptureFixture[str]) -> None:
+    loop = run(squared)
+    with profiler.Profiler() as prof:
+        for i, batch in zip(range(3), batches(""), strict=False):
+            squared(loop, i, *batch)
+    prof.summary(time_unit="us")
+    shown = capsys.readouterr().out
+    assert loop.joined
+    assert "loss = F.mse_loss(loop.model(x), y)" in shown
+    assert "loop.optimizer.step()" in shown
