@@ -76,6 +76,8 @@ class Steps:
         self.concrete.pace = None  # what a call takes by itself says nothing now
         if self.joined is None:
             self.credit = 0
+        else:
+            self.concrete.training().executable.free()  # which waits for calls that leave the script
 
     def not_learned(self) -> None:
         """Something came in between."""

@@ -200,6 +200,10 @@ class Executable:
             return
         self._frames.append(frame)
 
+    def free(self) -> None:
+        """Frees the memory that is kept for the next run."""
+        self._frames.clear()
+
     def call_driver(self, frame: Frame) -> None:
         """Runs natively until something needs Python; where and what is in the frame."""
         recording = profile.active()
