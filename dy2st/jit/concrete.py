@@ -455,12 +455,18 @@ class Training:
             )
             seed.stop_gradient = True
             seeds.append(seed)
-        self.program.absent_feeds |= {v.name for v in seeds}  # a result that the caller does not use has no gradient
-        found = append_backward(self.program, targets, [block.var(v.name) for v in concrete.wrt()], seeds)
-        self.targets = [v.name for v in targets]
         self.out_grads = [v.name for v in seeds]
+        # a result that the caller does not use has no gradient; one of the active ones he does, or nothing asks for gradients
+        may_be_absent = self.out_grads if len(seeds) > 1 else []
+        self.program.absent_feeds.update(may_be_absent)
+        # what passes know of the sizes of a result holds for its gradient too
+        b = IRBuilder(block)
+        known = [s if s.kind == "array" else b.op("same_shape", X=s, Like=v, what="a result and its gradient")
+                 for s, v in zip(seeds, targets, strict=True)]  # fmt: skip
+        found = append_backward(self.program, targets, [block.var(v.name) for v in concrete.wrt()], known)
+        self.targets = [v.name for v in targets]
         self.grads = [None if v is None else v.name for v in found]
         fetches = list(dict.fromkeys([*concrete.fetches, *(g for g in self.grads if g is not None)]))
         feeds = [*concrete.feeds(), *self.out_grads]
-        self.executable = make_executable(self.program, feeds, fetches, absent_feeds=self.out_grads)
+        self.executable = make_executable(self.program, feeds, fetches, absent_feeds=may_be_absent)
         self.seconds = time.perf_counter() - start

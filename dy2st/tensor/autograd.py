@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -207,9 +208,13 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
                     raise node.unknown()
             for i, g in enumerate(douts):
                 if g is not None:
-                    g = douts[i] = _hooked(node, i, g)
+                    if node.hooks:
+                        g = douts[i] = _hooked(node, i, g)
                     if targets is None:
-                        _deliver(node, i, g, given)
+                        made = node.outputs[i]
+                        alive = None if made is None else made()
+                        if alive is not None:
+                            _deliver(node, alive, g, given)
                     elif (id(node), i) in wanted:
                         found[id(node), i] = _own(g, given)
             if not node.is_leaf:
@@ -252,16 +257,21 @@ def _key(t: Tensor) -> _Key:
 
 def _reachable(roots: list[tape.Node], cut: set[_Key]) -> list[tape.Node]:
     """All nodes behind the roots, inputs before what uses them."""
-    seen: dict[int, tape.Node] = {}
+    seen: set[tape.Node] = set()
     stack = list(roots)
     while stack:
         node = stack.pop()
-        if id(node) in seen:
+        if node in seen:
             continue
-        seen[id(node)] = node
+        seen.add(node)
         # one that was freed is an error only if a gradient comes to it: a static call need not pass one on to all its inputs
-        stack += [e[0] for e in node.edges or () if e is not None and (id(e[0]), e[1]) not in cut]
-    return sorted(seen.values(), key=lambda n: n.seq)
+        for e in node.edges or ():
+            if e is not None and e[0] not in seen and (not cut or (id(e[0]), e[1]) not in cut):
+                stack.append(e[0])
+    return sorted(seen, key=_seq)
+
+
+_seq = operator.attrgetter("seq")
 
 
 def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
@@ -274,8 +284,7 @@ def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
 
 
 def _hooked(node: tape.Node, index: int, g: Tensor) -> Tensor:
-    if not node.hooks:
-        return g
+    assert node.hooks is not None
     for hook in list(node.hooks.get(index, {}).values()):
         g = tape.snapshot(g)  # other tensors may share it, and the hook may modify it in place
         result = hook(g)
@@ -285,12 +294,8 @@ def _hooked(node: tape.Node, index: int, g: Tensor) -> Tensor:
     return g
 
 
-def _deliver(node: tape.Node, index: int, g: Tensor, given: set[int]) -> None:
-    """Gives the gradient to the tensor, if it is still alive."""
-    ref = node.outputs[index]
-    t = None if ref is None else ref()
-    if t is None:
-        return
+def _deliver(node: tape.Node, t: Tensor, g: Tensor, given: set[int]) -> None:
+    """Gives the gradient to a tensor that is still alive."""
     if node.is_leaf and t._grad is not None:
         t._grad = ops.add(t._grad, g)
     else:

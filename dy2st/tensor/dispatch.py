@@ -11,7 +11,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
 import numpy as np
@@ -312,6 +312,9 @@ def grad_as_before(otherwise: str) -> Iterator[None]:
 
 class Dispatcher(OpBuilder):
     """The `OpBuilder` of the front end: values are Tensors. Gradient rules run on it too."""
+
+    replays: ClassVar[bool] = True
+    """Whether what a rule has made is made again without it (see `replay`)."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         if _blocks or _default_recorder is not None:

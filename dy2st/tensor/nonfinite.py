@@ -31,6 +31,8 @@ _running = _Running()
 class WatchingDispatcher(dispatch.Dispatcher):
     """Looks at what each op makes. A gradient is of the line of the op that it belongs to."""
 
+    replays = False
+
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         if dispatch.current_recorder() is not None:
             return super().apply(op, ins, attrs)

@@ -15,6 +15,7 @@ import numpy as np
 from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import GradientError
+from . import replay
 from .location import user_location
 from .tensor import Tensor
 
@@ -242,17 +243,26 @@ class OpNode(Node):
 
     def _first_gradients(self, grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
         """`gradients` where nobody asks for those of gradients and no list has entries: no tensor needs to know where it came from."""
+        if self.builder.replays:
+            found = replay.gradients(self, grads, needed)
+            if found is not None:
+                return found
+        return self.rule(self.builder, grads, needed)[2]
+
+    def rule(self, builder: Any, grads: Sequence[Tensor | None],
+             needed: Sequence[bool]) -> tuple[list[Any], list[Any], list[Tensor | None]]:  # fmt: skip
+        """The inputs, the outputs and the gradients of the inputs, by ops that the builder makes."""
         # the lists are empty
         ins = [v if v is None or type(v) is list else Tensor.wrap(v) for v in self.values]  # type: ignore[union-attr, arg-type]
         outs = [None if v is None else Tensor.wrap(v) for v in self.results]  # type: ignore[union-attr, arg-type]
         flat: list[Tensor | None] = []
         at = 0
-        for x, dx in zip(ins, self.op.grad(self.builder, tuple(ins), tuple(outs), tuple(grads), **self.attrs), strict=True):
+        for x, dx in zip(ins, self.op.grad(builder, tuple(ins), tuple(outs), tuple(grads), **self.attrs), strict=True):
             if x is None or type(x) is list:
                 continue
             flat.append(None if dx is None or not needed[at] else dx() if callable(dx) else dx)
             at += 1
-        return flat
+        return ins, outs, flat
 
     def _output(self, value: np.ndarray | None, index: int) -> Tensor | None:
         return None if value is None else _at(value, (self, index) if value.dtype.kind == "f" else None)

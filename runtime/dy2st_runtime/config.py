@@ -91,7 +91,7 @@ STAGES = (
     "namespaces", "class_read", "subscript_read", "comprehensions", "assert_stmt", "if_expr", "logical", "compare", "texts", "calls",
     "code",
     "program", "ssa", "dce", "fold", "simplify", "layout", "retarget", "hoist", "cse", "one_shape", "fission", "split_norm",
-    "attention", "fuse", "epilogue", "rows", "prologue", "loop", "source", "plan", "traces",
+    "attention", "sums", "fuse", "epilogue", "rows", "prologue", "loop", "source", "plan", "traces",
 )  # fmt: skip
 """What `DY2ST_DUMP` can print, in order: the syntax tree, after each pass over it, the code; the Program, after each pass over it;
 loop IR, generated source, the plan; and new traces with their reasons."""

@@ -200,18 +200,8 @@ class Context:
         elementwise.lower_op(self, record, ins, out, attrs)
 
     def fused(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
-        """A group of elementwise ops: one kernel, or op by op where some input may be absent, as then some ops run and others do not."""
-        if not any(v.name in self.maybe_absent for v in ins):
-            elementwise.lower_fused(self, ins, body.params, outs, body.ops, body, body.results)
-            return
-        for p, x in zip(body.params, ins, strict=True):
-            self.note(body.var(p))
-            self.note(x)
-            self.same[p] = x.name
-        self.lower_block(body)
-        for out, r in zip(outs, body.results, strict=True):
-            self.note(out)
-            self.same[out.name] = r
+        """A group of elementwise ops: one kernel."""
+        elementwise.lower_fused(self, ins, body.params, outs, body.ops, body, body.results)
 
     def fold(self, x: Variable, others: Sequence[Variable], out: Variable) -> None:
         """The elements of x folded by the op."""

@@ -143,7 +143,8 @@ class SumLike(folding.Folding):
         axes = _summed_axes(y.shape, x.shape)
         if x.size == y.size:  # -0.0 stays what it is, as where both shapes are known to be one, and there is no op
             return x.reshape(y.shape).copy()
-        return widened_array(x).sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
+        total = np.add.reduce(widened_array(x), axes, keepdims=True).reshape(y.shape)
+        return total if total.dtype is x.dtype else total.astype(x.dtype)
 
     @staticmethod
     def sides(shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:

@@ -95,6 +95,10 @@ class Elementwise(OpDef):
             return found
 
     @classmethod
+    def settled(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> Plan:
+        return cls.plan(tuple([a.dtype for a in ins]), attrs)
+
+    @classmethod
     def lower(cls, cx: Any, *values: Any, **attrs: Any) -> None:
         cx.elementwise(cls, values[:-1], values[-1], attrs)
 
@@ -188,6 +192,10 @@ class Binary(Elementwise):
         except Exception:
             check_broadcast(cls.title, x.shape, y.shape)  # if that is what NumPy raises for, there is a better message
             raise
+
+    @classmethod
+    def settled(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> Plan:
+        return cls.evaluate if attrs.get("checked") or attrs["axis"] != -1 else super().settled(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int, **_: Any) -> tuple:

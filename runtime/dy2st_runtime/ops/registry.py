@@ -434,6 +434,12 @@ class OpDef:
             raise error.of(cls.operands(ins)) from error.__cause__
 
     @classmethod
+    def settled(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> calling.Evaluate:
+        """What `quick` calls once operands of the dtypes and shapes of these have passed its checks, for operands of these and for these
+        attributes."""
+        return _unchecked(cls)
+
+    @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """`compute` with its result as a tuple, one entry for each output slot."""
         return results(cls.compute(ins, attrs))
@@ -523,10 +529,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
 
 def _first_call(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """`quick` of an op that has not run yet. It is made then, as most ops of a process never run eagerly."""
-    evaluate: calling.Evaluate = op.evaluate
-    check = op.check_operands
-    if op.evaluate.__func__ is OpDef.evaluate.__func__:  # type: ignore[attr-defined]
-        evaluate = calling.written_out(op.reference, len(op.inputs), tuple(op.attrs), op.type)
+    evaluate, check = _unchecked(op), op.check_operands
 
     def checked(ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         check(ins, attrs)
@@ -534,6 +537,12 @@ def _first_call(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) ->
 
     op.quick = checked if op.checks else evaluate
     return op.quick(ins, attrs)
+
+
+def _unchecked(op: type[OpDef]) -> calling.Evaluate:
+    if op.evaluate.__func__ is OpDef.evaluate.__func__:  # type: ignore[attr-defined]
+        return calling.written_out(op.reference, len(op.inputs), tuple(op.attrs), op.type)
+    return op.evaluate
 
 
 def _no_grad(name: str) -> Callable[..., tuple]:

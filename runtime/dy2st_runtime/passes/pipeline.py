@@ -24,6 +24,7 @@ from .shapes import Shapes, shapes_kept, symbolic_shapes
 from .simplify import simplify
 from .split_norm import split_norm
 from .ssa import ssa
+from .sums import sums
 
 PASSES: list[tuple[str, Pass]] = [
     ("ssa", ssa),  # first: the others rely on names that are assigned once
@@ -40,6 +41,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("fission", fission),  # after cse and dce: equal counts have one name, and who else reads a row is known
     ("split_norm", split_norm),
     ("attention", attention),  # before fuse, as its own elementwise ops are part of it
+    ("sums", sums),  # behind what looks for sums, before fuse
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
     ("rows", rows),

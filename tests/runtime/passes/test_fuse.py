@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import GradientError, ShapeError
+from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Operator, Variable, clone_program, verify
+from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.passes.fuse import MAX_OPS, fuse
 
 from golden import assert_after  # isort: skip
@@ -109,6 +111,17 @@ def test_ops_skipped_together_are_one_group_others_not() -> None:
     skipped = m.b.exp(m.b.relu(maybe))
     never = m.b.exp(m.b.relu(x))
     assert groups(m, skipped, never, m.b.op("sum", X=[skipped, never])) == [["relu", "exp"], ["relu", "exp"]]
+
+
+def test_a_group_that_may_be_skipped_is_one_kernel() -> None:
+    m = Made()
+    maybe, w = m.data("maybe", [-1]), m.data("w", [])
+    out = m.b.exp(m.b.mul(m.b.relu(maybe), w))
+    exe = Executable(m.program, m.feeds, [out.name], absent_feeds=["maybe"])
+    assert len(exe.plan.kernels) == 1
+    one, two = np.ones(3, "f"), np.array(2, "f")
+    np.testing.assert_allclose(exe.run([one, two])[0], np.exp(2 * one), rtol=1e-6)
+    assert exe.run([ABSENT, two]) == [None]
 
 
 def test_groups_are_of_bounded_size() -> None:
