@@ -288,7 +288,7 @@ class ConcreteProgram:
     @functools.cached_property
     def steps(self) -> Steps | None:
         """What is known of the training loop that calls it; None: its calls can only run at once."""
-        return Steps(self) if can_be_joined(self) else None
+        return Steps() if can_be_joined(self) else None
 
     @functools.cached_property
     def counts_on(self) -> bool:

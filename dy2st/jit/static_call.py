@@ -46,7 +46,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         return cook(concrete.recipe, inputs, _results(concrete, values), arguments.at, {})
     steps = concrete.steps if records else None
     if steps is not None and steps.joined is not None:
-        waiting = steps.deferred(arguments, view, run_waiting)
+        waiting = steps.deferred(concrete, arguments, view, run_waiting)
         if waiting is not None:
             for i, t in enumerate(waiting):
                 t._result_of = concrete.mark, i
@@ -156,7 +156,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
             if pending is not None:
                 _attach(concrete, pending, sources, values, results)
                 if concrete.steps is not None:
-                    concrete.steps.called(inputs, results, view)
+                    concrete.steps.called(concrete, inputs, results, view)
             elif effects.trains and records:
                 _attach_freed(concrete, results)
             # what is handed on is what is there before the outside changes

@@ -35,12 +35,14 @@ class Deferral(watching.Watcher):
     """A call that waits, with what follows it."""
 
     __slots__ = (
-        "at", "fed", "generator", "given", "inputs", "joined", "layout", "lines",
+        "at", "concrete", "fed", "generator", "given", "inputs", "joined", "layout", "lines",
         "lock", "refs", "run", "session", "state", "steps", "view",
     )  # fmt: skip
 
-    def __init__(self, steps: Steps, joined: JoinedStep, inputs: Sequence[Tensor], view: View, run: RunLater) -> None:
+    def __init__(self, steps: Steps, concrete: ConcreteProgram, joined: JoinedStep, inputs: Sequence[Tensor], view: View,
+                 run: RunLater) -> None:  # fmt: skip
         self.steps, self.joined, self.view, self.run = steps, joined, view, run
+        self.concrete: ConcreteProgram | None = concrete
         self.inputs: Sequence[Tensor] = inputs
         self.layout: Layout
         # what was fed is not to change with its tensors
@@ -55,7 +57,8 @@ class Deferral(watching.Watcher):
         self.generator = None if joined.generator is None else np.array(view.arrays[joined.generator])
 
     @staticmethod
-    def begin(steps: Steps, joined: JoinedStep, inputs: Sequence[Tensor], view: View, run: RunLater) -> list[Tensor] | None:
+    def begin(steps: Steps, concrete: ConcreteProgram, joined: JoinedStep, inputs: Sequence[Tensor], view: View,
+              run: RunLater) -> list[Tensor] | None:  # fmt: skip
         """A call is made: what it gives; None if it cannot wait.
 
         Args:
@@ -67,7 +70,7 @@ class Deferral(watching.Watcher):
             joined.tensors = view.tensors  # the same list next time, most likely
         if not joined.accepts(inputs):
             return None
-        self = Deferral(steps, joined, inputs, view, run)
+        self = Deferral(steps, concrete, joined, inputs, view, run)
         if joined.split:
             view.arrays.clear()
             self.session = joined.start(self, self.fed, self.given, self.generator)
@@ -219,7 +222,7 @@ class Deferral(watching.Watcher):
                 self.end()  # where it is an error of the user's, it is raised by what has made it
             raise
         self.state = STEPPED
-        self.fed, self.given, self.inputs = [], [], []
+        self.fed, self.given, self.inputs, self.concrete = [], [], [], None
         if watching.current() is self:  # another thread may have asked for the gradients
             watching.watch(None)
         self.steps.followed()
@@ -228,7 +231,7 @@ class Deferral(watching.Watcher):
         """Ends a run that has not come to its end; its state is what the call has read."""
         self.session = None
         self.joined.drop()
-        names = self.joined.concrete.captured.names
+        names = self.joined.captured
         self.view.arrays[:] = [raw_value(t) if state is None else state.get(name, raw_value(t))
                                for name, t in zip(names, self.view.tensors, strict=True)]  # fmt: skip
         if self.joined.generator is not None:
@@ -316,10 +319,11 @@ class Deferral(watching.Watcher):
             self.steps.left()
 
     def _run_as_usual(self, asked: bool) -> None:
+        assert self.concrete is not None
         with dispatch.eager():
             before = dispatch.set_grad(True)
             try:
-                slots = [self._settled(i, t) for i, t in enumerate(self.run(self.joined.concrete, self.inputs, self.fed, self.view))]
+                slots = [self._settled(i, t) for i, t in enumerate(self.run(self.concrete, self.inputs, self.fed, self.view))]
                 for t, slot in self.joined.buffers:
                     become(t, slots[slot]._value, True)
                 for line in self.joined.script.lines[: self.at]:

@@ -104,7 +104,7 @@ class JoinedStep:
     Attributes:
         script: what it runs.
         split: whether the call, which may fail because of values, runs when it is made; the rest waits.
-        tensors: the captured tensors of the trace.
+        tensors, captured: the captured tensors of the trace, and the names of their variables.
         stops: for each slot whether no gradient flows to it.
         spent: what has made each slot, when `backward()` has freed it.
     """
@@ -121,7 +121,9 @@ class JoinedStep:
         optimizer = script.whose
         if script.optimizer is not None and optimizer is None:
             raise Dy2stError("the optimizer is gone")
-        self.concrete, self.script = concrete, script
+        self.script = script
+        self._program, self._inputs, self._fetches = concrete.program, concrete.input_names, concrete.fetches
+        self.captured = concrete.captured.names
         self.tensors: Sequence[Tensor] = concrete.captured.now()
         self.recipe = optimizer and optimizer.recipe(script.trained)
         self._versions: Any = None
@@ -137,10 +139,10 @@ class JoinedStep:
         self._last: Deferral | None = None
         self._session: Any = None
         program = clone_program(concrete.program)
-        self._build(program, optimizer)
+        self._build(concrete, program, optimizer)
 
-    def _build(self, program: Program, optimizer: Any) -> None:
-        concrete, script, block = self.concrete, self.script, program.global_block()
+    def _build(self, concrete: ConcreteProgram, program: Program, optimizer: Any) -> None:
+        script, block = self.script, program.global_block()
         known = {id(t): block.var(c.variable.name) for t, c in zip(self.tensors, concrete.captured, strict=True)}
         recorder = _StepRecorder(block, known)
         recorder.by_variable |= {c.variable.name: t for t, c in zip(self.tensors, concrete.captured, strict=True)}
@@ -205,7 +207,7 @@ class JoinedStep:
     # ---- what is known before a run ----
     def layout_of(self, session: Any) -> Layout:
         """Shapes and dtypes of what a call has computed, which has run."""
-        key = tuple(map(session.shape, self.concrete.fetches))
+        key = tuple(map(session.shape, self._fetches))
         layout = self._layouts.get(key)
         if layout is None:
             forms = [Form(shape, np.dtype(v.dtype)) for shape, v in zip(key, self._fetched, strict=True)]
@@ -232,15 +234,14 @@ class JoinedStep:
         return self._ones
 
     def _inferred(self, inputs: Sequence[np.ndarray]) -> list[Form] | None:
-        concrete = self.concrete
-        program = clone_program(concrete.program)
+        program = clone_program(self._program)
         block = program.global_block()
-        for v, a in zip(concrete.inputs, inputs, strict=True):
-            block.var(v.name).shape = a.shape
-        for c, t in zip(concrete.captured, self.tensors, strict=True):
-            block.var(c.variable.name).shape = t._value.shape
+        for name, a in zip(self._inputs, inputs, strict=True):
+            block.var(name).shape = a.shape
+        for name, t in zip(self.captured, self.tensors, strict=True):
+            block.var(name).shape = raw_value(t).shape
         infer_types(program)
-        found = [block.var(name) for name in concrete.fetches]
+        found = [block.var(name) for name in self._fetches]
         return None if any(-1 in v.shape for v in found) else [Form(tuple(v.shape), np.dtype(v.dtype)) for v in found]
 
     # ---- a run ----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dy2st_runtime import nonfinite
 from dy2st_runtime.executor import interprets, runs_native
@@ -29,55 +29,52 @@ CREDIT = 8
 
 
 class Steps:
-    """The steps of a loop that calls a trace.
+    """The steps of a loop that calls a trace. It does not refer to the trace, which is freed as soon as nobody calls it any more.
 
     Attributes:
         joined: what runs a step as one; None as long as there is none.
+        credit: how many steps may still go otherwise.
     """
 
-    def __init__(self, concrete: ConcreteProgram):
-        self.concrete = concrete
+    def __init__(self) -> None:
         self.joined: JoinedStep | None = None
         self.credit = CREDIT
         self._script: Script | None = None
         self._alike = 0
         self._since = 0.0
 
-    def __reduce__(self) -> Any:
-        return Steps, (self.concrete,)
-
     # ---- a call ----
-    def deferred(self, arguments: Arguments, view: View, run: RunLater) -> list[Tensor] | None:
+    def deferred(self, concrete: ConcreteProgram, arguments: Arguments, view: View, run: RunLater) -> list[Tensor] | None:
         """The results of a call that waits for the rest of the step; None: it is to run now. `run`: see `Deferral.begin`."""
         joined = self.joined
         if joined is None or not dispatch.is_grad_enabled() or nonfinite.watching:
             return None
         watching.end()
-        return Deferral.begin(self, joined, arguments.tensors(), view, run)
+        return Deferral.begin(self, concrete, joined, arguments.tensors(), view, run)
 
-    def called(self, inputs: Sequence[Tensor], results: Sequence[Tensor], view: View) -> None:
+    def called(self, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor], view: View) -> None:
         """A call has run, and computed these results."""
         if self.credit <= 0 or self.joined is not None or not (runs_native() and dispatch.is_grad_enabled()) or interprets():
             return
         watching.end()
-        Recording(self, inputs, results, [t for t in view.tensors if not t._stop])
+        Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
 
     # ---- what was learned ----
-    def learned(self, script: Script) -> None:
+    def learned(self, concrete: ConcreteProgram, script: Script) -> None:
         """A step was written down as a whole."""
         if self._script is None or not script.is_like(self._script):
             self._script, self._alike, self._since = script, 0, time.perf_counter()
             self.credit -= 1
         self._alike += 1
-        if self._alike < ALIKE or time.perf_counter() - self._since < SHARE * self.concrete.training().seconds:
+        if self._alike < ALIKE or time.perf_counter() - self._since < SHARE * concrete.training().seconds:
             return
-        self.joined = JoinedStep.of(self.concrete, script)
+        self.joined = JoinedStep.of(concrete, script)
         self._script = None
-        self.concrete.pace = None  # what a call takes by itself says nothing now
+        concrete.pace = None  # what a call takes by itself says nothing now
         if self.joined is None:
             self.credit = 0
         else:
-            self.concrete.training().executable.free()  # which waits for calls that leave the script
+            concrete.training().executable.free()  # which waits for calls that leave the script
 
     def not_learned(self) -> None:
         """Something came in between."""

@@ -15,6 +15,7 @@ from ...tensor.tape import has_hooks
 from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of
 
 if TYPE_CHECKING:
+    from ..concrete import ConcreteProgram
     from .learning import Steps
 
 MOST_LINES = 64
@@ -25,16 +26,18 @@ class Recording(watching.Watcher):
 
     Args:
         steps: gets the script.
+        concrete: the trace.
         inputs, results: the tensors that the call has got, and those that it has computed.
         trained: the parameters that the call has read and that want a gradient.
     """
 
     __slots__ = (
-        "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params", "refs", "results", "root", "steps", "trained",
+        "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params", "refs", "results", "root", "steps", "trained",
     )  # fmt: skip
 
-    def __init__(self, steps: Steps, inputs: Sequence[Tensor], results: Sequence[Tensor], trained: Sequence[Tensor]):
-        self.steps, self.trained = steps, [*trained]
+    def __init__(self, steps: Steps, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor],
+                 trained: Sequence[Tensor]):  # fmt: skip
+        self.steps, self.concrete, self.trained = steps, concrete, [*trained]
         self.inputs = [(t, t._value) for t in inputs]
         self.results = len(results)
         # tensors by weak reference: which ones the user keeps counts
@@ -109,7 +112,7 @@ class Recording(watching.Watcher):
             self.steps.not_learned()
             return
         kept = [i for i, ref in enumerate(self.refs) if ref() is not None]
-        self.steps.learned(Script(self.results, self.lines, self.given, self.params, self.root, kept, trained, optimizer))
+        self.steps.learned(self.concrete, Script(self.results, self.lines, self.given, self.params, self.root, kept, trained, optimizer))
 
     def _trained(self) -> list[Tensor]:
         return [p for p in self._all_params() if p._grad is not None]

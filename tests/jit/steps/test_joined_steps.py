@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -680,3 +681,12 @@ def test_the_profiler_shows_the_lines_of_a_joined_step(capsys: pytest.CaptureFix
     assert loop.joined
     assert "loss = F.mse_loss(loop.model(x), y)" in shown
     assert "loop.optimizer.step()" in shown
+
+
+def test_a_loop_that_has_ended_leaves_nothing_behind() -> None:
+    loop = run(squared)
+    trace = loop.layer.forward._traces.order[0]
+    known = [weakref.ref(x) for x in (trace, loop.steps.joined, loop.layer, loop.layer.first.weight, loop.optimizer)]
+    del loop, trace
+    gc.collect()
+    assert [ref() for ref in known] == [None] * 5
