@@ -310,6 +310,16 @@ def smaller(x: n.Expr, y: n.Expr) -> n.Expr:
     return n.select((x < y) | (x != x) if dtype.is_float(x.dtype) else x < y, x, y)
 
 
+def at_least(x: n.Expr, bound: n.Expr) -> n.Expr:
+    """The maximum of an element and a bound that is no NaN; NaN stays NaN. One comparison, where `larger` has to ask for NaN, too."""
+    return n.select(x <= bound, bound, x)
+
+
+def at_most(x: n.Expr, bound: n.Expr) -> n.Expr:
+    """The minimum of an element and a bound that is no NaN; NaN stays NaN."""
+    return n.select(x >= bound, bound, x)
+
+
 def number_for(op: str, name: str, value: float, dtype_name: str) -> float | int:
     """An attribute that is a float in Paddle, as a number of the tensor's dtype."""
     if dtype.is_float(dtype_name):
