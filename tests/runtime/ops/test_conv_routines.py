@@ -13,11 +13,13 @@ import pytest
 from dividing import alike_for_threads
 from dy2st_runtime import threads
 from dy2st_runtime.codegen import layout
+from dy2st_runtime.executor import conv_direct, scalars
 from dy2st_runtime.executor import executable as executables
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.loopir import conv_plan
 from dy2st_runtime.lowering.lower import lower
+from llvmlite import ir
 from op_cases import Case
 
 # attributes, then (batch, channels, height, width, filters, kernel height, kernel width)
@@ -292,3 +294,14 @@ def test_each_compiler_of_a_process_links_routines_of_its_own(monkeypatch: Any) 
     other_attrs = {"paddings": [1, 1], "strides": [1, 2]}
     want = Case("conv2d", inputs, other_attrs).run()[0]
     same(compiled("conv2d", inputs, other_attrs).run(list(inputs.values()))[0], want, 100)
+
+
+@pytest.mark.parametrize("kernel", conv_plan.DIRECT_KERNELS)
+@pytest.mark.parametrize("stride", conv_plan.DIRECT_STRIDES)
+def test_vectors_on_the_stack_lie_on_one_line_of_memory(kernel: int, stride: int) -> None:
+    """Otherwise a depthwise convolution takes up to twice as long in some processes: where the stack begins is another place in each."""
+    module = scalars.module_of(conv_direct.direct(kernel, stride, "float32"), "direct")
+    assert all(i.align == 64 for f in module.functions for block in f.blocks for i in block.instructions
+               if i.opname == "alloca" and isinstance(i.type.pointee, ir.ArrayType))  # fmt: skip
+    text = str(module)
+    assert "alloca [" in text
