@@ -82,8 +82,9 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
     vector = ir.VectorType(scalar, lanes)
     nothing = ir.Constant(vector, [0.0 if weighted else float("-inf")] * lanes)
     align = ir.Constant(I32, size)
-    # where the vectors of a line begin, from its window
-    places = list(range(kernel)) if stride == 1 else [2 * s + half * lanes for s in range((kernel + 1) // 2) for half in (0, 1)]
+    # where the vectors of a line begin, from its window; with strides of 2 those of the middle of the windows, which is where an image is
+    # cut into lines of memory, if its rows are
+    places = list(range(kernel)) if stride == 1 else [kernel // 2, kernel // 2 + lanes]
     reach = places[-1] // lanes + 2  # vectors of a line
 
     def constant(value: int) -> ir.Constant:
@@ -133,6 +134,24 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
                 emit_block(build, pixels, factors, target, outside, height, width, out_height, out_width, top, left, y,
                            begins(build, part, lanes, out_width))  # fmt: skip
 
+    def of_both(build: ir.IRBuilder, found: list[Any], start: Any, there: Any, column: Any, width: Any, outside: Any) -> list[Any]:
+        """For strides of 2 the pixels that meet each tap, of two vectors that begin in the middle of the windows. Those of other taps are
+        the same by one place, with a pixel before or behind."""
+        picked = [ir.Constant(ir.VectorType(I32, lanes), list(range(first, 2 * lanes, 2))) for first in (0, 1)]
+        even, odd = (build.shuffle_vector(*found, pick) for pick in picked)
+        values = []
+        for tap in range(-(kernel // 2), kernel // 2 + 1):
+            those, shift = (odd, (tap - 1) // 2) if tap % 2 else (even, tap // 2)
+            if shift:
+                place = constant(kernel // 2 + (tap if shift < 0 else 2 * lanes))
+                is_there = build.and_(there, build.icmp_unsigned("<", build.add(column, place), width))
+                pixel = spread(build, build.load(build.select(is_there, build.gep(start, [place]), outside)), lanes)
+                order = [0, *range(lanes, 2 * lanes - 1)] if shift < 0 else list(range(1, lanes + 1))
+                pair = (pixel, those) if shift < 0 else (those, pixel)
+                those = build.shuffle_vector(*pair, ir.Constant(ir.VectorType(I32, lanes), order))
+            values.append(those)
+        return values
+
     def emit_block(build: ir.IRBuilder, pixels: Any, factors: list[Any], target: Any, outside: Any, height: Any, width: Any,
                    out_height: Any, out_width: Any, top: Any, left: Any, y: Any, x: Any) -> None:  # fmt: skip
         row, column = (build.sub(build.mul(a, constant(stride)), before) for a, before in ((y, top), (x, left)))
@@ -145,17 +164,14 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
             if line < rows * stride:  # what other blocks have not asked for
                 for step in range(0, lanes * stride, LINE // size):
                     ask_line(build, build.gep(start, [constant(AHEAD // size + step)]), 0, 3)
-            start = build.select(there, start, outside)
             found = []
+            here = build.select(there, start, outside)
             for p, mask in zip(places, inside, strict=True):
-                place = build.bitcast(build.gep(start, [constant(p)]), vector.as_pointer())
+                place = build.bitcast(build.gep(here, [constant(p)]), vector.as_pointer())
                 found.append(masked(build, "load", vector, place, align, mask, nothing))
-            for j in range(kernel):
-                if stride == 1:
-                    values = found[j]
-                else:
-                    pick = ir.Constant(ir.VectorType(I32, lanes), [2 * i + j % 2 for i in range(lanes)])
-                    values = build.shuffle_vector(found[j // 2 * 2], found[j // 2 * 2 + 1], pick)
+            if stride == 2:
+                found = of_both(build, found, start, there, column, width, outside)
+            for j, values in enumerate(found):
                 for r in range(rows):
                     i = line - r * stride
                     if 0 <= i < kernel and not factors:
