@@ -66,7 +66,7 @@ def on_bound(executable: Executable, values: Sequence[np.ndarray[Any, Any]]) -> 
     session = Session(executable, list(values), {})
 
     def run() -> None:
-        session._pc = 0
+        session._go_on(0)
         session.advance()
 
     return run

@@ -1,11 +1,13 @@
 """What a trace knows outside of its arguments, looked at before each call: its guards, and the tensors that it reads.
 
-Most of it is in dicts: attributes, globals, parameters. As long as none of them has changed (`executor.versions`) all of that is as it was
-when it was looked at, and only the rest is: cells, items of lists, the code of functions, what a guard looks into.
+Most of it is in dicts: attributes, globals, parameters; or it is the class of an object. As long as none of them has changed
+(`executor.versions`) all of that is as it was when it was looked at, and only the rest is: cells, items of lists, the code of functions,
+what a guard looks into.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from dy2st_runtime.executor import has_versions, versions, versions_of
 
 from ..convert.attributes import may_change_class
 from ..convert.cells import OuterVariable
-from ..convert.places import LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
+from ..convert.places import CLASS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
 from ..tensor import Tensor
 from .captures import View
 from .guards import Guard, Guards, Kind
@@ -32,8 +34,8 @@ FEW = 40
 """The guards of so many dicts at most are checked one by one; of more all guards are, some at a time."""
 
 
-def dict_of(place: Place) -> dict | None:
-    """The dict without whose change nothing else can be in a place; None if there is no such dict."""
+def holder_of(place: Place) -> dict | weakref.ref | None:
+    """The dict without whose change nothing else can be in a place; for the class of an object what refers to it; None if there is none."""
     holder, entry = place.holder, place.entry
     if entry is NAMES or entry is SPECIAL:
         return versions.namespace(holder)
@@ -42,11 +44,12 @@ def dict_of(place: Place) -> dict | None:
     if isinstance(holder, OuterVariable):
         return holder.holder if type(holder.holder) is dict else None
     if isinstance(holder, Inside):
-        return dict_of(holder.place) if type(holder.place.now()) is tuple else None
-    if entry is LENGTH or type(entry) in (str, int):
+        return holder_of(holder.place) if type(holder.place.now()) is tuple else None
+    if entry is CLASS:
+        return holder if type(holder) is weakref.ref else None
+    if entry is LENGTH or entry is ORDER or type(entry) in (str, int):
         return holder if type(holder) in (dict, OrderedDict) else None
-    # an OrderedDict has the order of its keys elsewhere
-    return holder if entry is ORDER and type(holder) is dict else None
+    return None
 
 
 def is_fixed(guard: Guard) -> bool:
@@ -54,14 +57,14 @@ def is_fixed(guard: Guard) -> bool:
     return isinstance(guard.value, Kind) and not may_change_class(guard.value.cls)
 
 
-class _Dict:
-    """A dict, with the guards of what is in it.
+class _Holder:
+    """A dict, or what refers to an object, with the guards of what is in it, or of its class.
 
     Attributes:
         has_tensors: whether a tensor that the trace reads, or tells from others, is in it.
     """
 
-    def __init__(self, holder: dict):
+    def __init__(self, holder: dict | weakref.ref):
         self.holder = holder
         self.guards: list[Guard] = []
         self.has_tensors = False
@@ -77,7 +80,7 @@ class _Known:
         changing: of the dicts that had changed when this was found, before how many looks in a row they had, by their positions.
     """
 
-    def __init__(self, dicts: list[_Dict], versions: versions.Versions, others: Guards, tensors: Sequence[Tensor] | None,
+    def __init__(self, dicts: list[_Holder], versions: versions.Versions, others: Guards, tensors: Sequence[Tensor] | None,
                  changing: dict[int, int]):  # fmt: skip
         self.dicts, self.versions, self.others, self.tensors, self.changing = dicts, versions, others, tensors, changing
 
@@ -158,13 +161,13 @@ def _view(trace: ConcreteProgram, tensors: Sequence[Tensor] | None, failed: Call
     return view if guard is None else Reason(str(guard), guard.place.name, guard.value)
 
 
-def _by_dict(trace: ConcreteProgram) -> tuple[list[_Dict], list[Guard], bool]:
+def _by_dict(trace: ConcreteProgram) -> tuple[list[_Holder], list[Guard], bool]:
     """The dicts outside, the guards that are not of what is in one of them, and whether all tensors are in them."""
-    dicts: dict[int, _Dict] = {}
+    dicts: dict[int, _Holder] = {}
 
-    def of(place: Place) -> _Dict | None:
-        holder = dict_of(place)
-        return None if holder is None else dicts.setdefault(id(holder), _Dict(holder))
+    def of(place: Place) -> _Holder | None:
+        holder = holder_of(place)
+        return None if holder is None else dicts.setdefault(id(holder), _Holder(holder))
 
     others = []
     for guard in trace.guards:

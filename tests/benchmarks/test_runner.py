@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.ir.builder import IRBuilder
+from dy2st_runtime.ir.program import Program
 
 from benchmarks import __main__ as command
 from benchmarks import beside, frameworks, layers, measure, report, roofline, runner
+from benchmarks import common as common_of_benchmarks
 from benchmarks.workloads import MODULES, autoencoder, common
 
 
@@ -178,3 +182,15 @@ def test_a_row_beside_a_peer_has_the_ratio_of_the_least_medians(monkeypatch: pyt
 def test_the_workloads_of_the_rows_exist(name: str) -> None:
     workload, case = name.split(".")
     assert case in importlib.import_module(f"benchmarks.workloads.{workload}").CASES
+
+
+def test_what_is_bound_once_runs_at_each_call() -> None:
+    program = Program()
+    x = program.global_block().create_var("x", "float32", (4,), is_data=True)
+    executable = Executable(program, ["x"], [IRBuilder(program.global_block()).op("relu", X=x).name])
+    run = common_of_benchmarks.on_bound(executable, [np.ones(4, np.float32)])
+    taken: list[float] = []
+    executable.note_native_time(taken.append)
+    for _ in range(3):
+        run()
+    assert len(taken) == 3

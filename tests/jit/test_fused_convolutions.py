@@ -92,3 +92,18 @@ def test_a_profile_counts_it_to_all_its_lines(capsys: pytest.CaptureFixture[str]
     assert "fused_conv2d (depthwise_conv2d+elementwise_add+elementwise_sub+elementwise_mul+elementwise_add+hard_swish)" in text
     assert "fused_conv2d (conv2d+elementwise_add+elementwise_add+relu)" in text
     assert "\nbatch_norm" not in text
+
+
+@pytest.mark.parametrize("size", [(20, 64), (21, 95), (14, 224), (20, 33)])
+def test_a_first_layer_whatever_its_rows_are(size: tuple[int, int]) -> None:
+    """Rows of whole vectors and others; what follows is done to each part of the output once."""
+    paddle.seed(3)
+    conv, norm = nn.Conv2D(3, 20, 3, stride=2, padding=1, bias_attr=False), nn.BatchNorm2D(20)
+    norm.eval()
+    x = paddle.to_tensor(np.random.default_rng(1).standard_normal((2, 3, *size)).astype("f"))
+
+    def layer(x: Any) -> Any:
+        return nn.functional.relu6(norm(conv(x)) + 1.0)
+
+    with paddle.no_grad():
+        np.testing.assert_allclose(paddle.jit.to_static(layer)(x).numpy(), layer(x).numpy(), rtol=1e-4, atol=1e-5)

@@ -6,6 +6,7 @@ import pickle
 import sys
 import threading
 import types
+import weakref
 from collections import OrderedDict
 
 import numpy as np
@@ -14,6 +15,7 @@ from dy2st_runtime.executor import versions
 
 import dy2st
 from dy2st import jit, nn
+from dy2st.convert.places import CLASS
 from dy2st.jit import outside
 
 MANY = 2 * outside.SETTLED + outside.BUSY
@@ -126,6 +128,7 @@ CHANGES = {
     "function": lambda net, v: NAMES.update(helper=lambda x: x - v),
     "code": lambda net, v: setattr(helper, "__code__", (lambda x, by=2.0: x - by).__code__),
     "defaults": lambda net, v: setattr(helper, "__defaults__", (v,)),
+    "class of an object": lambda net, v: setattr(net.parts[0], "__class__", type("Scaled", (type(net.parts[0]),), {"scale": v})),
     "eval": lambda net, v: net.eval(),
     "hook": hook,
     "parameter": lambda net, v: setattr(net.parts[0], "weight", make_parameter(v)),
@@ -396,3 +399,13 @@ def test_objects_outside_that_a_path_exchanges():
         np.testing.assert_array_equal(found[0].numpy(), wanted[0].numpy())
         assert static.both.index(found[1]) == eager.both.index(wanted[1])
         assert [static.both.index(x) for x in (static.one, static.other)] == [eager.both.index(x) for x in (eager.one, eager.other)]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
+def test_classes_and_orders_are_looked_at_with_the_dicts():
+    """A model of fifty layers has hundreds of them; one by one they took 0.13 ms of each call."""
+    net = Net()
+    static, _ = settled(net)
+    known = static.concrete_program.outside._known
+    assert any(h.holder is net.order for h in known.dicts)
+    assert not any((g.entry is CLASS and isinstance(g.holder, weakref.ref)) or g.holder is net.order for g in known.others)

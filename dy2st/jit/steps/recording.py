@@ -32,7 +32,8 @@ class Recording(watching.Watcher):
     """
 
     __slots__ = (
-        "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params", "refs", "results", "root", "steps", "trained",
+        "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params",
+        "refs", "results", "root", "steps", "trained",
     )  # fmt: skip
 
     def __init__(self, steps: Steps, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor],

@@ -37,13 +37,13 @@ def has_versions() -> bool:
     return are_kept()
 
 
-def versions_of(dicts: Sequence[dict]) -> Any:
-    """The versions of dicts now (see `versions.Versions`); None if there are none."""
+def versions_of(holders: Sequence[Any]) -> Any:
+    """The versions of dicts, and the classes of what is referred to, now (see `versions.Versions`); None if there are none."""
     if not has_versions():
         return None
     from .versions import Versions
 
-    return Versions(dicts)
+    return Versions(holders)
 
 
 def identities_of(objects: Sequence[Any]) -> Any:

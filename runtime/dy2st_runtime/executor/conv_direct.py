@@ -1,7 +1,9 @@
 """Depthwise convolution and maxima of windows straight from the image, where their size and strides are known when a kernel is made.
 
-A block is some rows of a vector of output pixels. A line of the image is read once for all rows of the block that it belongs to, with
-masks where it ends; so there is no frame, and no pixel that is computed and left out.
+A plane is computed by blocks: some rows of a vector of output pixels. A line of the image is read once for all rows of the block that it
+belongs to, with masks at its ends; lines outside of the image are read from a line of zeros. So there is no frame, and no pixel that is
+computed and left out, but for planes that are smaller than a block. The last block of a row, and the last ones of a plane, begin early
+enough to be whole ones.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from llvmlite import ir
 from .. import dtype as dt
 from . import tiles
 from .runs import LINE, SCALARS, ask_line, spread
-from .values import I64, Instruction, declared
+from .values import I32, I64, Instruction, counted, declared
 
 ROWS = {1: 4, 2: 2}
 """Rows of a block, by stride."""
@@ -25,64 +27,65 @@ AHEAD = 8192
 def direct(kernel: int, stride: int, dtype: str) -> Callable[..., None]:
     """direct(source, weights, out, channels, filters, height, width, out_height, out_width, top, left, plane): a plane of the output, of
     images with so many channels and filters, each channel with as many filters."""
-    size, lanes = dt.size(dtype), tiles.lanes(dtype)
-    tall = ROWS[stride]
-    high, low = _block(dtype, kernel, stride, tall, True), _block(dtype, kernel, stride, 1, True)
+    size = dt.size(dtype)
+    sums = _plane(kernel, stride, dtype, True)
 
     def direct(source: int, weights: int, out: int, channels: int, filters: int, height: int, width: int, out_height: int,
                out_width: int, top: int, left: int, plane: int) -> None:  # fmt: skip
         image = plane // filters
         filter_ = plane - image * filters
         from_ = source + (image * channels + filter_ * channels // filters) * height * width * size
-        taps = weights + filter_ * kernel * kernel * size
-        to = out + plane * out_height * out_width * size
-        if out_height >= tall:
-            for begun in range(0, out_height, tall):
-                y = min(begun, out_height - tall)  # the last block begins early enough to be a whole one
-                for x in range(0, out_width, lanes):
-                    high(from_, y * stride - top, x * stride - left, height, width, taps, to + (y * out_width + x) * size, out_width,
-                         out_width - x)  # fmt: skip
-        else:
-            for y in range(out_height):
-                for x in range(0, out_width, lanes):
-                    low(from_, y * stride - top, x * stride - left, height, width, taps, to + (y * out_width + x) * size, out_width,
-                        out_width - x)  # fmt: skip
+        sums(from_, weights + filter_ * kernel * kernel * size, out + plane * out_height * out_width * size, height, width, out_height,
+             out_width, top, left)  # fmt: skip
 
     return direct
 
 
 def maxima(kernel: int, stride: int, dtype: str) -> Callable[..., None]:
     """maxima(source, out, height, width, out_height, out_width, top, left, plane): the greatest elements of the windows of a plane."""
-    size, lanes = dt.size(dtype), tiles.lanes(dtype)
-    tall = ROWS[stride]
-    high, low = _block(dtype, kernel, stride, tall, False), _block(dtype, kernel, stride, 1, False)
+    size = dt.size(dtype)
+    greatest = _plane(kernel, stride, dtype, False)
 
     def maxima(source: int, out: int, height: int, width: int, out_height: int, out_width: int, top: int, left: int,
                plane: int) -> None:  # fmt: skip
-        from_, to = source + plane * height * width * size, out + plane * out_height * out_width * size
-        if out_height >= tall:
-            for begun in range(0, out_height, tall):
-                y = min(begun, out_height - tall)
-                for x in range(0, out_width, lanes):
-                    high(from_, y * stride - top, x * stride - left, height, width, 0, to + (y * out_width + x) * size, out_width,
-                         out_width - x)  # fmt: skip
-        else:
-            for y in range(out_height):
-                for x in range(0, out_width, lanes):
-                    low(from_, y * stride - top, x * stride - left, height, width, 0, to + (y * out_width + x) * size, out_width,
-                        out_width - x)  # fmt: skip
+        greatest(source + plane * height * width * size, 0, out + plane * out_height * out_width * size, height, width, out_height,
+                 out_width, top, left)  # fmt: skip
 
     return maxima
 
 
-def _block(dtype: str, kernel: int, stride: int, rows: int, weighted: bool) -> Instruction:
-    """block(source, y, x, height, width, weights, out, out_width, count): `rows` rows of a vector of pixels, of which `count` are in the
-    output; the first window begins at (y, x) of the image at `source`. What is not `weighted` is the greatest element of a window."""
-    scalar, lanes = SCALARS[dtype], tiles.lanes(dtype)
-    vector, flags = ir.VectorType(scalar, lanes), ir.VectorType(ir.IntType(1), lanes)
-    mask_bits, i32 = ir.IntType(lanes), ir.IntType(32)
-    outside = ir.Constant(vector, [0.0 if weighted else float("-inf")] * lanes)
-    align = ir.Constant(i32, dt.size(dtype))
+def _plane(kernel: int, stride: int, dtype: str, weighted: bool) -> Callable[..., None]:
+    """plane(source, weights, out, height, width, out_height, out_width, top, left): the windows of a plane, summed with weights, or the
+    greatest element of each. Planes narrower than a vector, or lower than a block, have masks for what is written; those narrower than
+    half a vector are computed by halves."""
+    lanes, rows = tiles.lanes(dtype), ROWS[stride]
+    half = lanes // 2
+    whole = _blocks(dtype, kernel, stride, lanes, weighted, True)
+    some, few = (_blocks(dtype, kernel, stride, n, weighted, False) for n in (lanes, half))
+
+    def plane(source: int, weights: int, out: int, height: int, width: int, out_height: int, out_width: int, top: int,
+              left: int) -> None:  # fmt: skip
+        if out_width >= lanes and out_height >= rows:
+            whole(source, weights, out, height, width, out_height, out_width, top, left)
+        elif out_width > half:
+            some(source, weights, out, height, width, out_height, out_width, top, left)
+        else:
+            few(source, weights, out, height, width, out_height, out_width, top, left)
+
+    return plane
+
+
+def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, whole: bool) -> Instruction:
+    """blocks(source, weights, out, height, width, out_height, out_width, top, left): a plane by vectors of so many lanes; a `whole` one is
+    no smaller than a block."""
+    scalar, rows, size = SCALARS[dtype], ROWS[stride], dt.size(dtype)
+    vector = ir.VectorType(scalar, lanes)
+    nothing = ir.Constant(vector, [0.0 if weighted else float("-inf")] * lanes)
+    align = ir.Constant(I32, size)
+    # where the vectors of a line begin, from its window; with strides of 2 those of the middle of the windows, which is where an image is
+    # cut into lines of memory, if its rows are
+    places = list(range(kernel)) if stride == 1 else [kernel // 2, kernel // 2 + lanes]
+    reach = places[-1] // lanes + 2  # vectors of a line
 
     def constant(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
@@ -93,54 +96,97 @@ def _block(dtype: str, kernel: int, stride: int, rows: int, weighted: bool) -> I
         return build.call(declared(build.module, kind_, name), arguments)
 
     def below(build: ir.IRBuilder, first: Any, limit: Any) -> Any:
-        """The bits of the lanes first, first + 1, ... that are in 0..limit."""
-        ramp = ir.Constant(ir.VectorType(I64, lanes), list(range(lanes)))
-        lane = build.add(spread(build, first, lanes), ramp)
-        return build.bitcast(build.icmp_unsigned("<", lane, spread(build, limit, lanes)), mask_bits)
+        """Which of first, first + 1, ... are in 0..limit; sizes of an image are far below 2 ** 31."""
+        ramp = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes)))
+        lane = build.add(spread(build, build.trunc(first, I32), lanes), ramp)
+        return build.icmp_unsigned("<", lane, spread(build, build.trunc(limit, I32), lanes))
 
     def larger(build: ir.IRBuilder, a: Any, b: Any) -> Any:
         """The larger values; a NaN wins, as in NumPy."""
         wins = build.or_(build.fcmp_ordered(">", b, a), build.fcmp_unordered("uno", b, b))
         return build.select(wins, b, a)
 
-    def emit(build: ir.IRBuilder, source: Any, y: Any, x: Any, height: Any, width: Any, weights: Any, out: Any, out_width: Any,
-             count: Any) -> None:  # fmt: skip
+    def begins(build: ir.IRBuilder, index: Any, step: int, limit: Any) -> Any:
+        """Where a block begins: early enough to be a whole one, if there is room for one."""
+        begun = build.mul(index, constant(step))
+        if not whole:
+            return begun
+        last = build.sub(limit, constant(step))
+        return build.select(build.icmp_signed("<", begun, last), begun, last)
+
+    def emit(build: ir.IRBuilder, source: Any, weights: Any, out: Any, height: Any, width: Any, out_height: Any, out_width: Any,
+             top: Any, left: Any) -> None:  # fmt: skip
         pixels, taps, target = (build.inttoptr(a, scalar.as_pointer()) for a in (source, weights, out))
+        with build.goto_entry_block():
+            outside = build.alloca(ir.ArrayType(vector, reach))
+        outside.align = 64  # so is the stack, then, and no vector that is put there lies on two lines
+        for i in range(reach):
+            build.store(nothing, build.gep(outside, [constant(0), constant(i)]))
+        outside = build.bitcast(outside, scalar.as_pointer())
         factors = []
         for t in range(kernel * kernel if weighted else 0):
             factors.append(spread(build, build.load(build.gep(taps, [constant(t)])), lanes))
-        # where the vectors of a line begin, from its window
-        places = list(range(kernel)) if stride == 1 else [2 * s + half * lanes for s in range((kernel + 1) // 2) for half in (0, 1)]
-        inside = [below(build, build.add(x, constant(p)), width) for p in places]
+        sizes = ((out_height, rows), (out_width, lanes))
+        down, across = (build.sdiv(build.add(n, constant(step - 1)), constant(step)) for n, step in sizes)
+        with counted(build, down) as block:
+            y = begins(build, block, rows, out_height)
+            with counted(build, across) as part:
+                emit_block(build, pixels, factors, target, outside, height, width, out_height, out_width, top, left, y,
+                           begins(build, part, lanes, out_width))  # fmt: skip
+
+    def of_both(build: ir.IRBuilder, found: list[Any], start: Any, there: Any, column: Any, width: Any, outside: Any) -> list[Any]:
+        """For strides of 2 the pixels that meet each tap, of two vectors that begin in the middle of the windows. Those of other taps are
+        the same by one place, with a pixel before or behind."""
+        picked = [ir.Constant(ir.VectorType(I32, lanes), list(range(first, 2 * lanes, 2))) for first in (0, 1)]
+        even, odd = (build.shuffle_vector(*found, pick) for pick in picked)
+        values = []
+        for tap in range(-(kernel // 2), kernel // 2 + 1):
+            those, shift = (odd, (tap - 1) // 2) if tap % 2 else (even, tap // 2)
+            if shift:
+                place = constant(kernel // 2 + (tap if shift < 0 else 2 * lanes))
+                is_there = build.and_(there, build.icmp_unsigned("<", build.add(column, place), width))
+                pixel = spread(build, build.load(build.select(is_there, build.gep(start, [place]), outside)), lanes)
+                order = [0, *range(lanes, 2 * lanes - 1)] if shift < 0 else list(range(1, lanes + 1))
+                pair = (pixel, those) if shift < 0 else (those, pixel)
+                those = build.shuffle_vector(*pair, ir.Constant(ir.VectorType(I32, lanes), order))
+            values.append(those)
+        return values
+
+    def emit_block(build: ir.IRBuilder, pixels: Any, factors: list[Any], target: Any, outside: Any, height: Any, width: Any,
+                   out_height: Any, out_width: Any, top: Any, left: Any, y: Any, x: Any) -> None:  # fmt: skip
+        row, column = (build.sub(build.mul(a, constant(stride)), before) for a, before in ((y, top), (x, left)))
+        inside = [below(build, build.add(column, constant(p)), width) for p in places]
         sums: list[Any] = [None] * rows
         for line in range((rows - 1) * stride + kernel):
-            at = build.add(y, constant(line))
-            there = build.sext(build.icmp_unsigned("<", at, height), mask_bits)
-            start = build.gep(pixels, [build.add(build.mul(at, width), x)])
+            at = build.add(row, constant(line))
+            there = build.icmp_unsigned("<", at, height)
+            start = build.gep(pixels, [build.add(build.mul(at, width), column)])
             if line < rows * stride:  # what other blocks have not asked for
-                for step in range(0, lanes * stride, LINE // dt.size(dtype)):
-                    ask_line(build, build.gep(start, [constant(AHEAD // dt.size(dtype) + step)]), 0, 3)
+                for step in range(0, lanes * stride, LINE // size):
+                    ask_line(build, build.gep(start, [constant(AHEAD // size + step)]), 0, 3)
             found = []
+            here = build.select(there, start, outside)
             for p, mask in zip(places, inside, strict=True):
-                place = build.bitcast(build.gep(start, [constant(p)]), vector.as_pointer())
-                valid = build.bitcast(build.and_(mask, there), flags)
-                found.append(masked(build, "load", vector, place, align, valid, outside))
-            for j in range(kernel):
-                if stride == 1:
-                    values = found[j]
-                else:
-                    pick = ir.Constant(ir.VectorType(i32, lanes), [2 * i + j % 2 for i in range(lanes)])
-                    values = build.shuffle_vector(found[j // 2 * 2], found[j // 2 * 2 + 1], pick)
+                place = build.bitcast(build.gep(here, [constant(p)]), vector.as_pointer())
+                found.append(masked(build, "load", vector, place, align, mask, nothing))
+            if stride == 2:
+                found = of_both(build, found, start, there, column, width, outside)
+            for j, values in enumerate(found):
                 for r in range(rows):
                     i = line - r * stride
-                    if 0 <= i < kernel and not weighted:
+                    if 0 <= i < kernel and not factors:
                         sums[r] = values if sums[r] is None else larger(build, sums[r], values)
                     elif 0 <= i < kernel:
                         product = build.fmul(factors[i * kernel + j], values, flags=("contract",))
                         sums[r] = product if sums[r] is None else build.fadd(sums[r], product, flags=("contract",))
-        used = build.bitcast(below(build, constant(0), count), flags)
+        used = None if whole else below(build, constant(0), build.sub(out_width, x))
         for r in range(rows):
-            place = build.gep(target, [build.mul(out_width, constant(r))])
-            masked(build, "store", ir.VoidType(), sums[r], build.bitcast(place, vector.as_pointer()), align, used)
+            here = build.add(y, constant(r))
+            place = build.bitcast(build.gep(target, [build.add(build.mul(here, out_width), x)]), vector.as_pointer())
+            if used is None:
+                build.store(sums[r], place, align=size)
+            else:
+                is_there = build.icmp_signed("<", here, out_height)
+                masked(build, "store", ir.VoidType(), sums[r], place, align, build.and_(used, spread(build, is_there, lanes)))
 
     return Instruction(emit)

@@ -60,12 +60,19 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     as_packed = whole * ((rows + packing) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
     # with strides the columns are packed from a frame, too
     framing = FRAMING * word(plan, at.DEPTH) * word(plan, at.FRAME_AREA) // lanes if framed and word(plan, at.PHASE_W) == 1 else 0
-    as_framed = direct * rows * (terms + DELIVERY) + framing
+    # rows of whole vectors are written to their place without packing, too, if no panel goes from one to the next; not those of one
+    # vector, as panels of one take half as long again for each product
+    high = word(_phase(plan, 0), at.PHASE_HEIGHT)
+    aligned = 1 if phases == 1 and straight and not in_place and high > 0 and width > lanes and width % lanes == 0 else 0
+    as_framed = exact * rows * (terms + 1) + framing if aligned else direct * rows * (terms + DELIVERY) + framing
     packed = 1 if as_packed < as_framed and whole < direct and not in_place else 0
     put_words(plan, at.COST, as_packed if packed else as_framed)
     left = left if packed or in_place else 0
-    vectors = whole if packed or in_place else direct
+    aligned = aligned if not packed else 0
+    vectors = exact if aligned else whole if packed or in_place else direct
     panels = max(round_up(vectors, tiles.VECTORS), 1 if left > 0 else 0)
+    if aligned:
+        panels = high * round_up(width // lanes, tiles.VECTORS)
     # the rows of one panel are short for what is done with the results, which should stay in the cache of the second level
     together = max(min(SPAN * MAX_ROWS // min(max(rows, 1), MAX_ROWS), MAX_SPAN), 1)
     pieces = images * groups * phases
@@ -76,6 +83,10 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     else:  # each span reads the filters anew
         blocks = max(blocks, min(wanted, round_up(rows, 8 * tiles.ROWS)))
         spans = max(spans, min(panels, round_up(wanted, max(blocks, 1))))
+    if aligned:  # a span has whole rows, as many as any other
+        spans = min(spans, high)
+        while high % spans != 0:
+            spans += 1
     pieces *= spans
     block_rows = round_up(round_up(rows, max(blocks, 1)), tiles.ROWS) * tiles.ROWS
     blocks = round_up(rows, max(block_rows, 1))
@@ -93,6 +104,7 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
               2 * of_task * area // phases_h)  # fmt: skip
     put_words(plan, at.UNFRAMED, 0)
     put_words(plan, at.WINOGRAD, 0)
+    put_words(plan, at.ALIGNED, 0 if single else aligned)
 
 
 def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
@@ -228,6 +240,7 @@ def plan_winograd(plan: int, size: int, images: int, groups: int, depth: int, ro
         tasks = pieces * spans * blocks
         put_words(plan, at.TASKS, tasks, cost * lanes // (5 * max(tasks, 1)) + 1)
         put_words(plan, at.WINOGRAD, together)
+        put_words(plan, at.ALIGNED, 0)
 
 
 PLANS: dict[str, Any] = {"conv_plan_output": plan_output, "conv_plan_input": plan_input, "conv_plan_winograd": plan_winograd}

@@ -118,11 +118,12 @@ def routines(dtype: str) -> dict[str, Any]:
         if high <= 0 or used <= 0:
             return
         packed, framed, frame_w = word(plan, at.PACKED), word(plan, at.FRAMED), word(plan, at.FRAME_W)
-        row_width = used if packed else frame_w
+        aligned = word(plan, at.ALIGNED)
+        row_width = used if packed or aligned else frame_w
         left = word(plan, at.SINGLE)
         total = (high - 1) * row_width + used - left
         count = round_up(total, lanes)
-        here = max(round_up(count, vectors), 1 if left > 0 else 0)
+        here = high * round_up(used // lanes, vectors) if aligned else max(round_up(count, vectors), 1 if left > 0 else 0)
         row0, rows_all = block * word(plan, at.BLOCK_ROWS), word(plan, at.ROWS)
         rows = min(word(plan, at.BLOCK_ROWS), rows_all - row0)
         depth, area = word(plan, at.DEPTH), word(plan, at.FRAME_AREA)
@@ -151,6 +152,7 @@ def routines(dtype: str) -> dict[str, Any]:
             first_vector, last_vector = panel * in_span // panels, (panel + 1) * in_span // panels
             begin, wide = start + first_vector * lanes, last_vector - first_vector
             end = min(start + last_vector * lanes, stop)
+            at_begin = begin // used * frame_w + begin % used if aligned else begin  # in the frame
             is_last = left > 0 and panel == panels - 1 and last_panel == here
             # beyond the last pixel of an image that has no frame there may be no memory
             gathered = packed or (not framed and end - begin < wide * lanes)
@@ -171,7 +173,7 @@ def routines(dtype: str) -> dict[str, Any]:
                         pack(plan, phase, room, width, from_, channels_here, t, taps_here, used if packed else total, begin, end)
                         from_panel, b_step, b_steps = room, taps_here * width, panel_taps
                     else:
-                        from_panel, b_step, b_steps = from_ + begin * size, area, b_taps + 8 * t
+                        from_panel, b_step, b_steps = from_ + at_begin * size, area, b_taps + 8 * t
                     done = 0
                     if runs and (gathered or taps == 1):
                         # the filters' elements that meet these lie one behind the other
@@ -180,7 +182,8 @@ def routines(dtype: str) -> dict[str, Any]:
                         b_row, far = width if gathered else area, 0
                         if is_far and not gathered:
                             # of the columns, the rows that come next: those of further channels, or of the next panel
-                            far = from_ + (begin + channels_here * area if channel + channels_here < depth else end - channel * area) * size
+                            after = channels_here * area if channel + channels_here < depth else end - begin - channel * area
+                            far = from_ + (at_begin + after) * size
                         done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
                                         met - out if straight and first else 0, far, b_row)  # fmt: skip
                     while done < rows:

@@ -175,13 +175,14 @@ def add_runs(dtype: str) -> Callable[[int, int, int], None]:
     return add_run
 
 
-def _pick(dtype: str, lanes: int) -> Instruction:
-    """pick(target, source): copies `lanes` elements, every second one; reads one more."""
+def _pick(dtype: str, lanes: int, first: int = 0) -> Instruction:
+    """pick(target, source): copies `lanes` elements, every second one from the `first` of source on, which may be 0 or 1; reads twice as
+    many."""
 
     def emit(builder: Any, target: Any, source: Any) -> None:
         kind = SCALARS[dtype]
         pair = builder.load(builder.inttoptr(source, ir.VectorType(kind, 2 * lanes).as_pointer()), align=dt.size(dtype))
-        even = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(0, 2 * lanes, 2)))
+        even = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, 2 * lanes, 2)))
         chosen = builder.shuffle_vector(pair, ir.Constant(pair.type, ir.Undefined), even)
         place = builder.inttoptr(target, ir.VectorType(kind, lanes).as_pointer())
         builder.store(chosen, place, align=dt.size(dtype))
@@ -194,13 +195,16 @@ def pick_runs(dtype: str) -> Callable[[int, int, int], None]:
     """pick_run(target, source, count): copies so many elements, every second one; reads nothing behind the last."""
     size = dt.size(dtype)
     most, few = 64 // size, 16 // size
-    pick_most, pick_few, copy = _pick(dtype, most), _pick(dtype, few), Elements(dtype).copy
+    pick_most, pick_last, pick_few, copy = _pick(dtype, most), _pick(dtype, most, 1), _pick(dtype, few), Elements(dtype).copy
 
     def pick_run(target: int, source: int, count: int) -> None:
         i = 0
         while i + most < count:
             pick_most(target + i * size, source + 2 * i * size)
             i += most
+        if i > 0:  # the last ones, with some of those before; the one before them is read instead of the one behind
+            pick_last(target + (count - most) * size, source + (2 * (count - most) - 1) * size)
+            i = count
         while i + few < count:
             pick_few(target + i * size, source + 2 * i * size)
             i += few

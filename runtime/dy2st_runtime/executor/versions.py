@@ -1,8 +1,10 @@
-"""Versions of dicts: whether an entry of any of many was set or deleted, asked at once.
+"""Versions of dicts: whether an entry of any of many was set or deleted, asked at once; likewise whether objects have another class.
 
 CPython gives a dict another number whenever that is done, whoever does it and in whatever way (PEP 509); no number is given twice. It is
-a word of the dict itself, behind the count of its entries. To look at thousands of them takes some microseconds, at what is in the dicts
-some hundreds. From Python 3.13 on there is no such number to rely on (PEP 699); before, the dicts of this process are asked for it.
+a word of the dict itself, behind the count of its entries. An OrderedDict counts besides, in a word behind those of a dict, how often its
+order has changed. The class of an object is a word of the object, and of a weak reference the object is one: None when it is gone. To look
+at thousands of them takes some microseconds, at what is in the dicts some hundreds. From Python 3.13 on dicts have no such number to rely
+on (PEP 699); before, those of this process are asked for it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import ctypes
 import functools
 import gc
 import sys
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,18 +23,54 @@ import numpy as np
 WORD = 8
 _OFFSET = 3 * WORD
 """Of the number in a dict: behind the reference count, the class, and the count of entries."""
+_ORDER = dict.__basicsize__ + 5 * WORD
+"""Of the count of changes of its order in an OrderedDict: behind its first and last node, a table of these, its size, and whose."""
+_CLASS, _REFERENT = WORD, 2 * WORD
+"""Of its class in an object, behind the reference count; of its object in a weak reference, behind the class."""
 _MANY = 40
 """Python replaces instructions that have run so often by others, which know the kind of object that they will find."""
 
 _HELD = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine during which no other thread runs Python."""
 
+Holder = dict | weakref.ref
 
-class Versions:
-    """The versions that dicts had at one moment.
+
+class _Words:
+    """Words in memory, and what they were at one moment.
 
     Args:
-        dicts: of the class `dict` or `OrderedDict`; they stay alive with this.
+        owners: the position of the holder that each belongs to.
+        after: other words, without a change of which these may be looked at.
+    """
+
+    def __init__(self, places: np.ndarray, owners: np.ndarray, noted: np.ndarray | None = None, after: _Words | None = None):
+        self.places, self.owners, self.noted, self.after = places, owners, np.zeros_like(places) if noted is None else noted, after
+        self._record = np.array([len(places), places.ctypes.data, self.noted.ctypes.data, 0], np.int64)
+        self.address = int(self._record.ctypes.data)
+        if after is not None:
+            after._record[-1] = self.address
+        if noted is None:
+            _routines()[1](self.address)
+
+    def only(self, which: Sequence[int], after: _Words | None = None) -> _Words:
+        """Those of some of the holders, which get the positions that they have there, as they were."""
+        position = {holder: i for i, holder in enumerate(which)}
+        kept = np.isin(self.owners, which)
+        owners = np.array([position[int(owner)] for owner in self.owners[kept]], np.int64)
+        return _Words(self.places[kept], owners, self.noted[kept], after)
+
+    def differing(self, other: _Words) -> np.ndarray:
+        """The holders of those that are not as in `other`, of the same holders."""
+        return self.owners[self.noted != other.noted]
+
+
+class Versions:
+    """The versions that dicts had at one moment, and the classes that objects had.
+
+    Args:
+        holders: of the class `dict` or `OrderedDict`, or weak references to objects. They stay alive with this, the objects do not: when
+            one is gone its reference has changed.
 
     >>> settings = {"a": 1}
     >>> before = Versions([settings, {}])
@@ -42,37 +81,43 @@ class Versions:
     (True, [0])
     """
 
-    def __init__(self, dicts: Sequence[dict]):
-        self._have(dicts, np.array([id(d) + _OFFSET for d in dicts], np.int64), np.zeros(len(dicts), np.int64))
-        self._note()
+    def __init__(self, holders: Sequence[Holder]):
+        ordered = [i for i, h in enumerate(holders) if isinstance(h, OrderedDict)]
+        places = [id(h) + (_REFERENT if isinstance(h, weakref.ref) else _OFFSET) for h in holders]
+        places += [id(holders[i]) + _ORDER for i in ordered]
+        self._note(holders, np.array(places, np.int64), np.array([*range(len(holders)), *ordered], np.int64))
 
-    def _have(self, dicts: Sequence[dict], places: np.ndarray, noted: np.ndarray) -> Versions:
-        self._dicts, self._places, self._noted = dicts, places, noted
-        self._record = np.array([len(dicts), places.ctypes.data, noted.ctypes.data], np.int64)
-        self._address = int(self._record.ctypes.data)
-        self._changed, self._note_words = _routines()
+    def _note(self, holders: Sequence[Holder], places: np.ndarray, owners: np.ndarray) -> Versions:
+        self._have(holders, _Words(places, owners))
+        # alive until their classes are noted; None for one that is gone
+        objects = {i: h() for i, h in enumerate(holders) if isinstance(h, weakref.ref)}
+        classes = np.array([id(x) + _CLASS for x in objects.values()], np.int64)
+        self._classes = _Words(classes, np.array([*objects], np.int64), after=self._first)
         return self
 
-    def _note(self) -> None:
-        self._note_words(self._address)
+    def _have(self, holders: Sequence[Holder], first: _Words) -> None:
+        self._holders, self._first = holders, first
+        self._changed, self._address = _routines()[0], first.address
 
     def changed(self) -> bool:
-        """Whether one has another version now."""
+        """Whether one has another version or class now."""
         return self._changed(self._address) != 0
 
     def again(self) -> Versions:
-        """Those of the same dicts now."""
-        new = Versions.__new__(Versions)._have(self._dicts, self._places, np.zeros_like(self._noted))
-        new._note()
-        return new
+        """Those of the same holders now."""
+        return Versions.__new__(Versions)._note(self._holders, self._first.places, self._first.owners)
 
     def only(self, which: Sequence[int]) -> Versions:
-        """The same of some of the dicts, by their positions."""
-        return Versions.__new__(Versions)._have([self._dicts[i] for i in which], self._places[which], self._noted[which])
+        """The same of some of the holders, by their positions."""
+        new = Versions.__new__(Versions)
+        new._have([self._holders[i] for i in which], self._first.only(which))
+        new._classes = self._classes.only(which, new._first)
+        return new
 
     def differing(self, other: Versions) -> list[int]:
-        """Which are not those of `other`, of the same dicts: their positions."""
-        return [int(i) for i in np.flatnonzero(self._noted != other._noted)]
+        """Which are not those of `other`, of the same holders: their positions."""
+        differing = np.concatenate([self._first.differing(other._first), self._classes.differing(other._classes)])
+        return [int(i) for i in np.unique(differing)]
 
 
 @functools.cache
@@ -92,12 +137,43 @@ def are_kept() -> bool:
     # their dicts have their keys in common; as long as nothing but attributes is set, the values may be in the object (Python 3.13)
     objects, fresh = [_Plain() for _ in range(5)], [_Plain() for _ in range(5)]
     dicts: list[dict] = [{"a": 0}, dict.fromkeys(range(9)), OrderedDict(a=0), *map(vars, objects)]
-    return all(map(_changes_with_attributes, [*fresh, type("Own", (), {"a": 0})])) and all(map(_changes_with_each, dicts))
+    kept = all(map(_changes_with_attributes, [*fresh, type("Own", (), {"a": 0})])) and all(map(_changes_with_each, dicts))
+    return kept and _counts_orders() and _knows_classes()
 
 
 class _Plain:
     def __init__(self) -> None:
         self.a = self.b = 0
+
+
+class _Other(_Plain):
+    pass
+
+
+def _counts_orders() -> bool:
+    """Whether an OrderedDict tells that its order has changed, where a dict would not."""
+    if OrderedDict.__basicsize__ < _ORDER + WORD:
+        return False
+    d, seen = OrderedDict(a=0, b=0, c=0), []
+    for key, last in (("a", True), ("c", False), ("b", True), ("a", False)):
+        seen.append(_word(id(d) + _ORDER))
+        d.move_to_end(key, last)
+        if [*d, *d.items()] and _word(id(d) + _ORDER) in seen:
+            return False
+    return True
+
+
+def _knows_classes() -> bool:
+    """Whether the class of an object, and whether it is there, are where they are looked for."""
+    if weakref.ref.__basicsize__ < _REFERENT + WORD:
+        return False
+    x = _Plain()
+    reference = weakref.ref(x)
+    before = _word(id(reference) + _REFERENT) == id(x) and _word(id(x) + _CLASS) == id(_Plain)
+    x.__class__ = _Other
+    after = _word(id(reference) + _REFERENT) == id(x) and _word(id(x) + _CLASS) == id(_Other)
+    del x
+    return before and after and _word(id(reference) + _REFERENT) == id(None)
 
 
 def version(d: dict) -> int:

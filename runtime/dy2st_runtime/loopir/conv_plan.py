@@ -40,7 +40,9 @@ FRAME_PLANES = 48
 WINOGRAD = 49
 # what plain sums cost for an image and group, in products of a vector
 COST = 50
-HEADER = 51
+# 1: rows of the output are whole vectors, and panels end where they do: pixels are counted along them, not along those of the frame
+ALIGNED = 51
+HEADER = 52
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..loopir import nodes as n
 from . import special
-from .arithmetic import NUMBERS, larger, smaller
+from .arithmetic import NUMBERS, at_least, at_most
 from .elementwise import FloatUnary, Unary
 from .functions import MathFunction
 from .registry import Bool, Float, register
@@ -30,7 +30,7 @@ class Relu(Unary):
 
     @staticmethod
     def scalar(k: Any, x: n.Expr) -> n.Expr:
-        return larger(x, n.cast(0, x.dtype))
+        return at_least(x, n.cast(0, x.dtype), 0)
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any) -> Any:
@@ -51,7 +51,7 @@ class Relu6(Unary):
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, *, threshold: float) -> n.Expr:
-        return smaller(k.let(larger(x, n.cast(0, x.dtype))), k.attr(threshold, x.dtype))
+        return at_most(k.let(at_least(x, n.cast(0, x.dtype), 0)), k.attr(threshold, x.dtype), threshold)
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any, *, threshold: float) -> Any:

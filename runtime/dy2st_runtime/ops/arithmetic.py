@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -308,6 +309,21 @@ def smaller(x: n.Expr, y: n.Expr) -> n.Expr:
     if x.dtype == "bool":
         return x & y
     return n.select((x < y) | (x != x) if dtype.is_float(x.dtype) else x < y, x, y)
+
+
+def at_least(x: n.Expr, bound: n.Expr, value: float) -> n.Expr:
+    """The maximum of an element and a bound of this value; NaN if one is NaN. One comparison where `larger` has to ask for NaN, too."""
+    if math.isnan(value):
+        return larger(x, bound)
+    # without equality it is the one instruction that a machine has for it; but of two zeros the bound is taken, as by NumPy
+    return n.select(x <= bound if value == 0 else x < bound, bound, x)
+
+
+def at_most(x: n.Expr, bound: n.Expr, value: float) -> n.Expr:
+    """The minimum of an element and a bound of this value; NaN if one is NaN."""
+    if math.isnan(value):
+        return smaller(x, bound)
+    return n.select(x >= bound if value == 0 else x > bound, bound, x)
 
 
 def number_for(op: str, name: str, value: float, dtype_name: str) -> float | int:

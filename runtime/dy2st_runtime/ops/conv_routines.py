@@ -181,7 +181,7 @@ def _rows_of(k: Any, p: Any, task: Any, dst: Any, groups: int) -> Part:
     height, width = dst.shape[2:]
     area, blocks, spans, panels = k.let(n.as_expr(height) * width), word(conv_plan.BLOCKS), word(conv_plan.SPANS), word(conv_plan.PANELS)
     lanes, rows, block_rows = word(conv_plan.LANES), word(conv_plan.ROWS), word(conv_plan.BLOCK_ROWS)
-    row_width = k.let(n.select(p[conv_plan.PACKED] != 0, width, p[conv_plan.FRAME_W]))
+    row_width = k.let(n.select(p[conv_plan.PACKED] + p[conv_plan.ALIGNED] != 0, width, p[conv_plan.FRAME_W]))
     total = k.let((height - 1) * row_width + width)
     vectors = k.let((total - p[conv_plan.SINGLE] + lanes - 1) // lanes)
     block, span, plane = k.let(task % blocks), k.let(task // blocks % spans), k.let(task // blocks // spans)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtype
 from ..loopir import nodes as n
-from .arithmetic import NUMBERS, larger, power, power_of_integer, smaller
+from .arithmetic import NUMBERS, at_least, at_most, power, power_of_integer
 from .elementwise import Unary
 from .registry import DType, Float, TensorType, register
 
@@ -219,7 +219,7 @@ class Clip(Unary):
     @staticmethod
     def scalar(k: Any, x: n.Expr, *, min: float, max: float) -> n.Expr:
         low, high = k.attr(_bound(min, x.dtype), x.dtype), k.attr(_bound(max, x.dtype), x.dtype)
-        return smaller(k.let(larger(x, low)), high)
+        return at_most(k.let(at_least(x, low, min)), high, max)
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any, *, min: float, max: float) -> Any:

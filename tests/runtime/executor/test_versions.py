@@ -1,6 +1,7 @@
 """A change of any of many dicts is seen, and so is another object in a list."""
 
 import sys
+import weakref
 from collections import OrderedDict
 
 import pytest
@@ -63,6 +64,64 @@ def test_a_value_that_comes_back_is_a_change():
     d["a"] = 2
     d["a"] = 1
     assert known.changed()
+
+
+@with_versions
+@pytest.mark.parametrize("change", [lambda d: d.move_to_end("a"), lambda d: d.move_to_end("b", last=False)])
+def test_another_order_of_an_ordered_dict_is_a_change(change):
+    dicts = [{}, OrderedDict(a=1, b=2), OrderedDict(a=1, b=2)]
+    known = Versions(dicts)
+    assert not known.changed()
+    change(dicts[1])
+    assert known.changed()
+    now = known.again()
+    assert now.differing(known) == [1]
+    assert not now.changed()
+
+
+@with_versions
+@pytest.mark.parametrize("others", [0, 300])
+def test_another_class_of_an_object_is_a_change_and_so_is_its_end(others):
+    class Other(Object):
+        pass
+
+    objects = [Object() for _ in range(others + 1)]
+    known = Versions([{}, *map(weakref.ref, objects)])
+    assert not known.changed()
+    objects[others // 2].__class__ = Other
+    assert known.changed()
+    now = known.again()
+    assert now.differing(known) == [1 + others // 2]
+    assert not now.changed()
+    objects[others // 2].a = 3  # its attributes are another matter
+    assert not now.changed()
+    del objects[-1]
+    assert now.changed()
+    last = now.again()
+    assert last.differing(now) == [1 + others]
+    assert not last.changed()
+
+
+@with_versions
+def test_some_of_the_holders():
+    x, kept = Object(), Object()
+    holders = [weakref.ref(x), {}, OrderedDict(a=1, b=2), weakref.ref(kept)]
+    known = Versions(holders)
+    holders[2].move_to_end("a")
+    assert not known.only([0, 1, 3]).changed()
+    assert known.only([2, 0]).changed()
+    x.__class__ = type("Other", (Object,), {})
+    assert known.only([0]).changed()
+    assert not known.only([3, 1]).changed()
+    part = known.only([3, 2, 0])
+    assert part.again().differing(part) == [1, 2]
+
+
+@with_versions
+@pytest.mark.parametrize("name", ["_ORDER", "_CLASS", "_REFERENT"])
+def test_objects_of_another_layout_are_found_out(name, monkeypatch):
+    monkeypatch.setattr(versions, name, getattr(versions, name) - versions.WORD)
+    assert not versions.are_kept.__wrapped__()
 
 
 @with_versions

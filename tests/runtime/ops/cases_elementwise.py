@@ -183,6 +183,9 @@ CASES: list[Case] = [
     *unary("clip", lambda x: np.clip(x, -0.5, 0.7), AWAY, attrs={"min": -0.5, "max": 0.7}), edges("clip", lambda x: np.clip(x, -1, 1),
                                                                                               {"min": -1.0, "max": 1.0}),
     *unary("clip", lambda x: np.clip(x, -2, 3), I, attrs={"min": -2.0, "max": 3.9}),
+    *[Case("clip", {"X": EDGES}, {"min": low, "max": high}, grad=(),
+           expect=lambda x, low=low, high=high: np.minimum(np.maximum(x, low), high))
+      for low, high in ((NAN, 1.0), (-1.0, NAN), (-INF, INF))],
     *unary("clip", lambda x: np.clip(x, 0, None), AWAY, I, attrs={"min": 0.0}),
     *[Case("pow", {"X": POSITIVE}, {"factor": p}, expect=lambda x, p=p: x ** np.float32(p))
       for p in (2.0, 3.0, 0.5, -0.5, -1.0, -1.5, 1.0, 0.0)],

@@ -13,11 +13,13 @@ import pytest
 from dividing import alike_for_threads
 from dy2st_runtime import threads
 from dy2st_runtime.codegen import layout
+from dy2st_runtime.executor import conv_direct, scalars, tiles
 from dy2st_runtime.executor import executable as executables
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.loopir import conv_plan
 from dy2st_runtime.lowering.lower import lower
+from llvmlite import ir
 from op_cases import Case
 
 # attributes, then (batch, channels, height, width, filters, kernel height, kernel width)
@@ -55,6 +57,18 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
         ],
     ),
     "strided": ({"strides": [2, 2], "paddings": [1, 1]}, [(2, 3, 15, 14, 20, 3, 3), (1, 33, 8, 8, 9, 1, 1), (1, 4, 30, 31, 8, 7, 7)]),
+    "rows of vectors": (
+        {"strides": [2, 2], "paddings": [1, 1]},
+        [
+            (2, 3, 20, 64, 20, 3, 3),  # two vectors in a row
+            (1, 3, 22, 224, 33, 3, 3),  # seven, in three panels; eleven rows, which are shared evenly
+            (2, 5, 2, 96, 300, 3, 3),  # more filters than a task holds
+            (1, 1100, 4, 64, 9, 3, 3),  # several passes over the reduction
+            (1, 3, 20, 32, 20, 3, 3),  # one vector: counted along the frame
+            (1, 3, 20, 65, 20, 3, 3),
+        ],
+    ),
+    "whole rows without zeros": ({}, [(2, 3, 9, 34, 20, 3, 3), (1, 4, 38, 68, 17, 5, 5), (1, 2, 7, 112, 9, 7, 1)]),
     "far": ({"strides": [3, 4], "paddings": [4, 5, 2, 3], "dilations": [2, 1]}, [(2, 3, 8, 9, 4, 2, 3), (1, 5, 13, 6, 7, 3, 1)]),
     "down": ({"strides": [2, 1], "paddings": [1, 1]}, [(1, 70, 14, 16, 9, 3, 3), (2, 3, 16, 16, 20, 1, 1), (1, 8, 9, 32, 16, 3, 3)]),
     "groups": ({"groups": 3, "paddings": [1, 0]}, [(2, 6, 8, 9, 9, 3, 2), (1, 96, 7, 7, 60, 1, 1), (2, 270, 4, 5, 9, 2, 2)]),
@@ -176,7 +190,7 @@ def test_an_infinity_reaches_the_windows_that_hold_it_only(op: str) -> None:
         np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
 
 
-@pytest.mark.parametrize("grid", ["plain", "same", "around", "strided"])
+@pytest.mark.parametrize("grid", ["plain", "same", "around", "strided", "rows of vectors", "whole rows without zeros"])
 @pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
 def test_no_vector_reaches_beyond_a_tensor(op: str, grid: str) -> None:
     attrs, rows = GRIDS[grid]
@@ -251,6 +265,21 @@ def test_columns_are_packed_from_the_images_where_strides_are_one() -> None:
         assert not unframed or (words[conv_plan.PACKED], words[conv_plan.FRAME_TASKS], words[conv_plan.FRAME_ELEMENTS]) == (1, 0, 0)
 
 
+@pytest.mark.parametrize(("grid", "row", "aligned"), [("rows of vectors", 0, 1), ("rows of vectors", 1, 1), ("rows of vectors", 4, 0),
+                                                     ("rows of vectors", 5, 0), ("same", 0, 0), ("plain", 5, 0)])  # fmt: skip
+def test_panels_end_where_rows_of_whole_vectors_do(grid: str, row: int, aligned: int) -> None:
+    """They are written to their place, not to a buffer that is copied there."""
+    if tiles.lanes("float32") != 16:
+        pytest.skip("for vectors of sixteen")
+    attrs, rows = GRIDS[grid]
+    inputs = operands(rows[row], attrs, "float32")["conv2d"]
+    executable = compiled("conv2d", inputs, attrs)
+    executable.run(list(inputs.values()))
+    (frame,) = executable._frames
+    words = frame.value(next(d for d, name in enumerate(executable.plan.names) if "#t1" in name))
+    assert words[conv_plan.ALIGNED] == aligned
+
+
 def test_a_steady_state_allocates_nothing() -> None:
     attrs, rows = GRIDS["same"]
     inputs = operands(rows[1], attrs, "float32")["conv2d"]
@@ -292,3 +321,14 @@ def test_each_compiler_of_a_process_links_routines_of_its_own(monkeypatch: Any) 
     other_attrs = {"paddings": [1, 1], "strides": [1, 2]}
     want = Case("conv2d", inputs, other_attrs).run()[0]
     same(compiled("conv2d", inputs, other_attrs).run(list(inputs.values()))[0], want, 100)
+
+
+@pytest.mark.parametrize("kernel", conv_plan.DIRECT_KERNELS)
+@pytest.mark.parametrize("stride", conv_plan.DIRECT_STRIDES)
+def test_vectors_on_the_stack_lie_on_one_line_of_memory(kernel: int, stride: int) -> None:
+    """Otherwise a depthwise convolution takes up to twice as long in some processes: where the stack begins is another place in each."""
+    module = scalars.module_of(conv_direct.direct(kernel, stride, "float32"), "direct")
+    assert all(i.align == 64 for f in module.functions for block in f.blocks for i in block.instructions
+               if i.opname == "alloca" and isinstance(i.type.pointee, ir.ArrayType))  # fmt: skip
+    text = str(module)
+    assert "alloca [" in text

@@ -219,3 +219,19 @@ def test_native_code_raises_what_the_reference_raises(case: Case) -> None:
         executable.run([built.feeds[name] for name in names], state)
     for name, value in built.state.items():
         np.testing.assert_array_equal(state[name], value)
+
+
+@pytest.mark.parametrize(("op", "attrs", "asks"), [
+    ("relu", {}, False), ("relu6", {}, False), ("clip", {"min": -1.0, "max": 0.0}, False), ("elementwise_min", {}, True),
+    ("clip", {"min": 0.0, "max": float("nan")}, True),
+])  # fmt: skip
+def test_a_bound_that_is_a_number_is_not_asked_whether_it_is_one(op: str, attrs: dict[str, Any], asks: bool) -> None:
+    x = np.array([0.0, -0.0, np.nan, -3.0, 7.0] * 7, np.float32)
+    case = Case(op, {"X": x, "Y": x[::-1].copy()} if op == "elementwise_min" else {"X": x}, attrs)
+    built = op_cases.build(case, open_dims=False)
+    executable = Executable(built.program, [*built.feeds], built.outputs)
+    assert any("!=" in line for source in executable.sources for line in source.splitlines() if " else " in line) == asks
+    got, want = executable.run([*built.feeds.values()])[0], case.run()[0]
+    np.testing.assert_array_equal(got, want)
+    if op == "relu":
+        assert not np.signbit(got[~np.isnan(got)]).any()
