@@ -68,6 +68,16 @@ def comparison(records: Sequence[dict[str, Any]], by: str = "steady") -> str:
     return "\n".join([table(head, rows), *notes])
 
 
+def ways(records: Sequence[dict[str, Any]], by: str = "steady") -> str:
+    """Of what has a step: the ordinary loop around a static model beside the whole step as one static function."""
+    rows = []
+    for case, frameworks in by_case(records).items():
+        model, step = (frameworks.get(name, {}).get(by) for name in ("dy2st", "dy2st step"))
+        if model and step:
+            rows.append([case, figure(model, " ms"), figure(step, " ms"), figure(model / step)])
+    return table(("workload", "model", "step", "model / step"), rows) if rows else ""
+
+
 def frameworks_table(records: Sequence[dict[str, Any]], by: str = "steady") -> str:
     """Milliseconds of every framework; those that are wrong in brackets."""
     found = by_case(records)

@@ -93,6 +93,12 @@ def test_a_peer_with_another_result_is_not_the_best() -> None:
     assert "| (1) |" in report.frameworks_table(records)
 
 
+def test_the_loop_around_a_model_is_shown_beside_the_whole_step() -> None:
+    text = report.ways([record("dy2st", 3.0), record("dy2st step", 2.0), record("jax", 1.0)])
+    assert [*map(str.strip, text.splitlines()[-1].split("|"))][1:-1] == ["newton.grad", "3 ms", "2 ms", "1.5"]
+    assert report.ways([record("dy2st", 3.0)]) == ""
+
+
 def test_results_are_compared_element_by_element() -> None:
     a = measure.summary([np.arange(100.0).reshape(10, 10), np.zeros(0)])
     assert runner.difference([a], [a]) == 0
