@@ -98,7 +98,8 @@ def _words(record: dict[str, Any]) -> str:
 
 
 def _tables(records: list[dict[str, Any]], by: str) -> None:
-    print(f"\n{_words(records[0])}\n\n{report.comparison(records, by)}\n\n{report.ways(records, by)}\n\n{report.frameworks_table(records, by)}")
+    tables = [report.comparison(records, by), report.ways(records, by), report.frameworks_table(records, by)]
+    print("\n" + "\n\n".join([_words(records[0]), *tables]))
 
 
 if __name__ == "__main__":

@@ -217,10 +217,16 @@ class Deferral(watching.Watcher):
                 self.session = joined.start(self, self.fed, self.given, self.generator)
             joined.finish(self.session, self.given, rate)
         except BaseException as error:
+            if self.session is not None and self.session.finished:
+                self._stepped()  # a signal came when it was too late to do nothing
+                raise
             self._take_back(None if self.session is None else self.session.state)
             if isinstance(error, Exception):
                 self.end()  # where it is an error of the user's, it is raised by what has made it
             raise
+        self._stepped()
+
+    def _stepped(self) -> None:
         self.state = STEPPED
         self.fed, self.given, self.inputs, self.concrete = [], [], [], None
         if watching.current() is self:  # another thread may have asked for the gradients

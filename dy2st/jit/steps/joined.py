@@ -267,7 +267,7 @@ class JoinedStep:
             generator: the state of the random generator.
         """
         with self._lock:
-            if self._last is not None:
+            if self._last is not None and self._last is not step:  # which was interrupted, and is made again
                 self._last.close()
             if self._session is not None:
                 self._session.release()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dy2st_runtime.executor.executable import Session
 
 import dy2st as paddle
 from dy2st import nn, profiler
@@ -690,3 +691,46 @@ def test_a_loop_that_has_ended_leaves_nothing_behind() -> None:
     del loop, trace
     gc.collect()
     assert [ref() for ref in known] == [None] * 5
+
+
+# ---- signals ----
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize("model", [Plain, Normalized, Recurrent])
+def test_a_step_that_is_interrupted_is_made_or_not(model: type[nn.Layer], late: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = "images" if model is Normalized else ""
+    finish, raised = Session.finish, []
+
+    def interrupted(session: Session) -> None:
+        if late:
+            finish(session)
+        if not raised:
+            raised.append(1)
+            raise KeyboardInterrupt
+        if not late:
+            finish(session)
+
+    def body(loop: Loop, i: int, x: Any, y: Any, labels: Any) -> None:
+        loss = F.mse_loss(loop.model(x), y)
+        loss.backward()
+        if i == 8 and loop.joined:
+            with monkeypatch.context() as m:
+                m.setattr(Session, "finish", interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    loop.optimizer.step()
+            if not late:
+                loop.optimizer.step()
+        else:
+            loop.optimizer.step()
+        loop.optimizer.clear_grad()
+        loop.note(loss)
+
+    class Eager(Loop):
+        joined = False  # type: ignore[assignment]
+
+    eager, static = Eager(model, False), Loop(model, True)
+    for loop in (eager, static):
+        for i, batch in zip(range(STEPS), batches(of), strict=False):
+            body(loop, i, *batch)
+    assert raised
+    for a, b in zip(eager.end(), static.end(), strict=True):
+        np.testing.assert_allclose(b, a, 2e-4, 2e-5)
