@@ -17,10 +17,9 @@ import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, forks, signals, threads
+from .. import config, dtype, forks, signals, threads
 from ..codegen import layout
 from ..errors import CompileError
-from ..ops.custom import SPECIALIZATIONS
 from . import llvm_engine, machine, mathlib, namespace, native, routines, scalars
 from .cache import ObjectCache
 from .engines import ENGINES, Engine, current
@@ -42,7 +41,7 @@ def fingerprint(engine: Engine) -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
+    modules = (dtype, native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
@@ -135,9 +134,9 @@ class KernelCompiler:
             symbols = [self.symbol(source, engine) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
             called = routines.called(list(wanted.values()))
-            custom = [name for name in called if name in SPECIALIZATIONS]
+            custom = routines.custom(called)
             # what puts the results of custom kernels into buffers calls it
-            called = [*(["reserve"] if custom else []), *(name for name in called if name not in SPECIALIZATIONS)]
+            called = [*(["reserve"] if custom else []), *(name for name in called if name not in custom)]
             needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
             # routines take long: they come first, while a second process starts
             tasks = {**{symbol: ROUTINE + name for name, symbol in needed.items()}, **wanted}
