@@ -95,10 +95,13 @@ class KernelCompiler:
 
     def symbol(self, source: str, engine: Engine | None = None) -> str:
         """What the machine code of a source is called: another name for each compiler."""
-        engine = engine or current()
+        return "k_" + hashlib.sha256((self.fingerprint(engine or current()) + source).encode()).hexdigest()[:32]
+
+    def fingerprint(self, engine: Engine) -> str:
+        """See `fingerprint`; computed once."""
         if engine.name not in self._fingerprints:
             self._fingerprints[engine.name] = fingerprint(engine)
-        return "k_" + hashlib.sha256((self._fingerprints[engine.name] + source).encode()).hexdigest()[:32]
+        return self._fingerprints[engine.name]
 
     @contextlib.contextmanager
     def beginning(self, names: Sequence[str]) -> Iterator[None]:
@@ -143,22 +146,42 @@ class KernelCompiler:
             objects = {symbol: data for symbol in tasks if (data := self.cache.get(symbol)) is not None}
             self.loaded += len(objects.keys() & wanted.keys())
             objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects], engine))
-            with LINKING:
-                # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
-                # calls before it is linked itself
-                for name in [*called, *needed]:
-                    if name not in self._routines:
-                        self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
-                    provide(name, self._routines[name])
-                if custom:
-                    # Numba takes a second, and who has no custom ops does not need it
-                    from .custom_kernels import address
-
-                    for name in custom:
-                        provide(name, address(name))
-                if wanted:
-                    self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
+            self._link(objects, called, needed, custom, list(wanted))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
+
+    def linked(self, symbols: Sequence[str], called: Sequence[str], names: Sequence[str]) -> list[int] | None:
+        """As `addresses` of kernels that are known by their symbols, and call these routines; None if not all of that has been compiled."""
+        with self._lock:
+            if self._linker is None:
+                self._linker = Linker()
+            wanted = [symbol for symbol in dict.fromkeys(symbols) if symbol not in self._addresses]
+            needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
+            objects = {symbol: data for symbol in [*needed.values(), *wanted] if (data := self.cache.get(symbol)) is not None}
+            if len(objects) < len(needed) + len(wanted):
+                return None
+            self.loaded += len(wanted)
+            self._link(objects, called, needed, [], wanted)
+            return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
+
+    def _link(self, objects: dict[str, bytes], called: Sequence[str], needed: dict[str, str], custom: Sequence[str],
+              wanted: Sequence[str]) -> None:  # fmt: skip
+        """Adds kernels to the process, after the routines and custom kernels that they call."""
+        assert self._linker is not None
+        with LINKING:
+            # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
+            # calls before it is linked itself
+            for name in [*called, *needed]:
+                if name not in self._routines:
+                    self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
+                provide(name, self._routines[name])
+            if custom:
+                # Numba takes a second, and who has no custom ops does not need it
+                from .custom_kernels import address
+
+                for name in custom:
+                    provide(name, address(name))
+            if wanted:
+                self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
 
     def serving(self) -> Callable[[int], None]:
         """What a thread of the pool does (`threads`)."""
