@@ -11,16 +11,16 @@ import ctypes
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, dtype, forks, signals, threads
-from ..codegen import layout
+from .. import config, forks
 from ..errors import CompileError
-from . import llvm_engine, machine, mathlib, namespace, native, routines, scalars
+from . import machine
 from .cache import ObjectCache
 from .engines import ENGINES, Engine, current
 from .symbols import LINKING, provide
@@ -38,13 +38,20 @@ def fingerprint(engine: Engine) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
+INLINED = (
+    "array_entries", "arrays", "calls", "clock", "compile", "conv_depthwise", "conv_direct", "conv_pack", "conv_plans", "conv_spread",
+    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "products",
+    "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
+    "../codegen/layout", "../dtype", "../loopir/conv_plan", "../signals", "../threads",
+)  # fmt: skip
+"""The modules whose text counts in what is compiled. They are named, as who compiles nothing does not import them."""
+
+
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (dtype, native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
-    for path in (__file__, *(str(m.__file__) for m in modules)):
-        with open(path, "rb") as f:
-            digest.update(f.read())
+    for name in INLINED:
+        digest.update(Path(__file__).parent.joinpath(f"{name}.py").read_bytes())
     return digest.hexdigest()
 
 
@@ -130,6 +137,10 @@ class KernelCompiler:
         Raises:
             UncompiledKernel, UncompiledCustom: something does not compile.
         """
+        if not sources and (found := self.linked([], [], names)) is not None:
+            return found
+        from . import routines
+
         engine = engine or current()
         with self._lock:
             if self._linker is None:
@@ -195,7 +206,10 @@ class KernelCompiler:
         with contextlib.ExitStack() as stack:
             routine = sum(source.startswith(ROUTINE) for _, source in kernels)
             worker = self._worker
-            if worker is None and worthwhile(len(kernels) - routine, routine, self.cache, engine):
+            if worker is not None:
+                # it is at the routines: what it has in hand would be done twice, so these come last, and with its last one first
+                kernels = [*kernels[routine:], *kernels[:routine][::-1]]
+            elif worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
                 worker = stack.enter_context(Worker(self.cache.folder.parent))
             if worker is not None:
@@ -261,5 +275,7 @@ class _Source(Exception):
 
 def compile_routine(name: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as a routine of `routines`."""
+    from . import routines, scalars
+
     module = scalars.module_of(routines.functions()[name], symbol)
     return machine.machine().emit_object(scalars.optimized(module, machine.machine()))

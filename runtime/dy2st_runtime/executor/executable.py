@@ -6,7 +6,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,14 @@ from ..errors import CompileError, FeedError, FetchError, ScopeError, with_locat
 from ..feeds import check_feed
 from ..garbage import no_search_for_garbage
 from ..ir.program import Operator, Program, Variable
-from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
-from . import Commit, Given, State, engines, kept, profile, routines, state_of
+from . import Commit, Given, State, engines, kept, profile, state_of
 from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
 from .frame import Frame
-from .plan import Plan
+from .plans import Plan
+
+if TYPE_CHECKING:
+    from ..lowering.schedule import Launch
 
 RNG = "@RNG@"
 
@@ -100,6 +102,8 @@ class Executable:
         planned = None if name is None or folder is None else kept.get(folder.parent, name)
         linked = None if planned is None else compiler().linked(planned.symbols, planned.called, ["driver"])
         if planned is None or linked is None:
+            # who has a plan needs neither passes nor a compiler
+            from . import routines
             from .planning import planned_anew
 
             with compiler().beginning(routines.expected(program)):

@@ -15,12 +15,10 @@ from . import (
     array_entries,
     arrays,
     calls,
-    clock,
     conv_depthwise,
     conv_direct,
     conv_pack,
     conv_plans,
-    conv_spread,
     convolution,
     dots,
     driver,
@@ -28,7 +26,6 @@ from . import (
     memory,
     products,
     runs,
-    scalars,
     sharing,
     symbols,
     tiles,
@@ -39,13 +36,6 @@ from . import (
 
 if TYPE_CHECKING:
     from ..ir.program import Program
-
-MODULES = (
-    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots,
-    driver, looking, memory, products, runs, scalars, sharing, symbols, tiles, values, winograd, words,
-)  # fmt: skip
-"""Where their source is."""
-
 
 @functools.cache
 def functions() -> dict[str, Any]:
