@@ -158,7 +158,7 @@ def _store(folder: Path) -> cachefiles.Store:
 
 @functools.cache
 def _environment() -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(sys.version.encode())
     for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
