@@ -146,8 +146,8 @@ def put(folder: Path, name: str, planned: Planned) -> None:
     others = [getattr(planned, f.name) for f in fields(planned)[1:-1]]
     try:
         first, rest = _pickled((entries, others)), _pickled((planned.details, kernels, plan.ops))
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return  # an attribute is an object of this process
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
+        return  # an attribute is an object of this process, or blocks or calls are too deep inside each other
     _store(folder).put(name, len(first).to_bytes(8, "little") + first + rest)
 
 
@@ -198,13 +198,14 @@ class _Form:
 
     def place(self, place: Location | None) -> int:
         """The number of a place in the source: most are those of many ops."""
-        if place is None:
-            return -1
-        if id(place) not in self.places:
-            caller = self.place(place.caller)
-            self.places[id(place)] = len(self.texts)
-            self.texts.append((*place[:6], caller))
-        return self.places[id(place)]
+        new, at = [], place
+        while at is not None and id(at) not in self.places:
+            new.append(at)
+            at = at.caller
+        for x in reversed(new):
+            self.places[id(x)] = len(self.texts)
+            self.texts.append((*x[:6], self.places.get(id(x.caller), -1)))
+        return self.places.get(id(place), -1)
 
     def value(self, x: Any) -> Any:
         kind = type(x)

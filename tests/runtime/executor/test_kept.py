@@ -125,6 +125,17 @@ def test_what_is_damaged_is_made_anew(tmp_path, compiler, harm):
     assert entry.read_bytes() == data
 
 
+def test_what_is_too_deep_for_an_entry_runs_without(tmp_path, compiler):
+    given = program()
+    for op in given[0].global_block().ops:
+        for line in range(5000):
+            op.location = Location("model.py", line, caller=op.location)
+    expected = run(made(program()))
+    before = len([*(tmp_path / "plans").glob("*.plan")])
+    np.testing.assert_array_equal(run(made(given)), expected)
+    assert len([*(tmp_path / "plans").glob("*.plan")]) == before
+
+
 def test_kernels_of_users_are_planned_in_each_process(tmp_path):
     @custom_op(infer=lambda x: (x.shape, x.dtype), name="twice_kept_of_a_test")
     def twice(x):
