@@ -41,7 +41,7 @@ def test_a_stride_that_is_chosen_is_taken_out_of_the_loop() -> None:
 def test_a_stride_that_is_chosen_gives_a_loop_over_vectors() -> None:
     lines = ["def kernel(args, start, stop):", "p = ld_int64(args, 0)", "n = ld_int64(args, 1)", "s = (0 if (n == 1) else 1)",
              "for i in range(start, stop):", "    m = float32(0.0)", "    for j in range(0, n):",
-             "        m = sum_float32(m, (ld_float32(args, j) * ld_float32(p, (j * s))))", "    st_float32(p, i, m)", "return 0"]  # fmt: skip
+             "        m = sum_float32(m, (ld_float32(args, j) * ld_float32(p, (j * s))))", "    st_float32(p, i, m)", "return 0"]
     source = "\n    ".join(lines) + "\n"
     made = []
     plain = scalars.optimized
