@@ -12,6 +12,7 @@ from unittest import mock
 import numpy as np
 from dy2st_runtime import threads
 from dy2st_runtime.backward import append_backward
+from dy2st_runtime.executor import kept
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import IRBuilder, Program
 from dy2st_runtime.passes import attention, pipeline
@@ -38,7 +39,8 @@ def attended(matrices: int, rows: int, columns: int, size: int, masked: bool, gr
     out = b.matmul_v2(b.softmax(scores, axis=-1), v)
     found = append_backward(program, [b.mul(out, out)], [q, k, v]) if gradients else [out]
     passes = [p for p in pipeline.PASSES if blocks or p[0] != "attention"]
-    with mock.patch.object(pipeline, "PASSES", passes), mock.patch.object(attention, "LARGE", 0):
+    with mock.patch.object(pipeline, "PASSES", passes), mock.patch.object(attention, "LARGE", 0), \
+            mock.patch.object(kept, "symbol", return_value=None):  # fmt: skip
         made = Executable(program, list(shapes), [g.name for g in found if g is not None])
     return on_bound(made, [rng.standard_normal(shape).astype("float32") for shape in shapes.values()])
 

@@ -26,7 +26,7 @@ from typing import Any
 from dy2st_runtime import config
 from dy2st_runtime.executor import clock, profile
 from dy2st_runtime.executor.executable import profiling_driver
-from dy2st_runtime.executor.plan import Plan
+from dy2st_runtime.executor.plans import Plan
 
 from .errors import Location, ModeError, shorten_path
 

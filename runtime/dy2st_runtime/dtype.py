@@ -60,6 +60,11 @@ def canonical(dtype: object) -> str:
     return name
 
 
+def widened(name: str) -> str:
+    """The dtype in which a dtype is computed: float16 in float32, as the generated code does."""
+    return "float32" if name == "float16" else name
+
+
 def to_numpy(name: str) -> np.dtype:
     return np.dtype(name)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import config, nonfinite
-from ..ir.program import Program
+
+if TYPE_CHECKING:
+    from ..ir.program import Program
 
 State = dict[str, np.ndarray]
 Given = State | Callable[[], State] | None

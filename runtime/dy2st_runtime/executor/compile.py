@@ -11,17 +11,16 @@ import ctypes
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, forks, signals, threads
-from ..codegen import layout
+from .. import config, forks
 from ..errors import CompileError
-from ..ops.custom import SPECIALIZATIONS
-from . import llvm_engine, machine, mathlib, namespace, native, routines, scalars
+from . import machine
 from .cache import ObjectCache
 from .engines import ENGINES, Engine, current
 from .symbols import LINKING, provide
@@ -39,13 +38,20 @@ def fingerprint(engine: Engine) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
+INLINED = (
+    "array_entries", "arrays", "calls", "clock", "compile", "conv_depthwise", "conv_direct", "conv_pack", "conv_plans", "conv_spread",
+    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "products",
+    "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
+    "../codegen/layout", "../dtype", "../loopir/conv_plan", "../signals", "../threads",
+)  # fmt: skip
+"""The modules whose text counts in what is compiled. They are named, as who compiles nothing does not import them."""
+
+
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, namespace, machine, llvm_engine, signals, threads, layout, routines, *routines.MODULES)
-    for path in (__file__, *(str(m.__file__) for m in modules)):
-        with open(path, "rb") as f:
-            digest.update(f.read())
+    for name in INLINED:
+        digest.update(Path(__file__).parent.joinpath(f"{name}.py").read_bytes())
     return digest.hexdigest()
 
 
@@ -96,10 +102,13 @@ class KernelCompiler:
 
     def symbol(self, source: str, engine: Engine | None = None) -> str:
         """What the machine code of a source is called: another name for each compiler."""
-        engine = engine or current()
+        return "k_" + hashlib.sha256((self.fingerprint(engine or current()) + source).encode()).hexdigest()[:32]
+
+    def fingerprint(self, engine: Engine) -> str:
+        """See `fingerprint`; computed once."""
         if engine.name not in self._fingerprints:
             self._fingerprints[engine.name] = fingerprint(engine)
-        return "k_" + hashlib.sha256((self._fingerprints[engine.name] + source).encode()).hexdigest()[:32]
+        return self._fingerprints[engine.name]
 
     @contextlib.contextmanager
     def beginning(self, names: Sequence[str]) -> Iterator[None]:
@@ -128,6 +137,10 @@ class KernelCompiler:
         Raises:
             UncompiledKernel, UncompiledCustom: something does not compile.
         """
+        if not sources and (found := self.linked([], [], names)) is not None:
+            return found
+        from . import routines
+
         engine = engine or current()
         with self._lock:
             if self._linker is None:
@@ -135,31 +148,51 @@ class KernelCompiler:
             symbols = [self.symbol(source, engine) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
             called = routines.called(list(wanted.values()))
-            custom = [name for name in called if name in SPECIALIZATIONS]
+            custom = routines.custom(called)
             # what puts the results of custom kernels into buffers calls it
-            called = [*(["reserve"] if custom else []), *(name for name in called if name not in SPECIALIZATIONS)]
+            called = [*(["reserve"] if custom else []), *(name for name in called if name not in custom)]
             needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
             # routines take long: they come first, while a second process starts
             tasks = {**{symbol: ROUTINE + name for name, symbol in needed.items()}, **wanted}
             objects = {symbol: data for symbol in tasks if (data := self.cache.get(symbol)) is not None}
             self.loaded += len(objects.keys() & wanted.keys())
             objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects], engine))
-            with LINKING:
-                # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
-                # calls before it is linked itself
-                for name in [*called, *needed]:
-                    if name not in self._routines:
-                        self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
-                    provide(name, self._routines[name])
-                if custom:
-                    # Numba takes a second, and who has no custom ops does not need it
-                    from .custom_kernels import address
-
-                    for name in custom:
-                        provide(name, address(name))
-                if wanted:
-                    self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
+            self._link(objects, called, needed, custom, list(wanted))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
+
+    def linked(self, symbols: Sequence[str], called: Sequence[str], names: Sequence[str]) -> list[int] | None:
+        """As `addresses` of kernels that are known by their symbols, and call these routines; None if not all of that has been compiled."""
+        with self._lock:
+            if self._linker is None:
+                self._linker = Linker()
+            wanted = [symbol for symbol in dict.fromkeys(symbols) if symbol not in self._addresses]
+            needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
+            objects = {symbol: data for symbol in [*needed.values(), *wanted] if (data := self.cache.get(symbol)) is not None}
+            if len(objects) < len(needed) + len(wanted):
+                return None
+            self.loaded += len(wanted)
+            self._link(objects, called, needed, [], wanted)
+            return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
+
+    def _link(self, objects: dict[str, bytes], called: Sequence[str], needed: dict[str, str], custom: Sequence[str],
+              wanted: Sequence[str]) -> None:  # fmt: skip
+        """Adds kernels to the process, after the routines and custom kernels that they call."""
+        assert self._linker is not None
+        with LINKING:
+            # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
+            # calls before it is linked itself
+            for name in [*called, *needed]:
+                if name not in self._routines:
+                    self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
+                provide(name, self._routines[name])
+            if custom:
+                # Numba takes a second, and who has no custom ops does not need it
+                from .custom_kernels import address
+
+                for name in custom:
+                    provide(name, address(name))
+            if wanted:
+                self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
 
     def serving(self) -> Callable[[int], None]:
         """What a thread of the pool does (`threads`)."""
@@ -173,7 +206,10 @@ class KernelCompiler:
         with contextlib.ExitStack() as stack:
             routine = sum(source.startswith(ROUTINE) for _, source in kernels)
             worker = self._worker
-            if worker is None and worthwhile(len(kernels) - routine, routine, self.cache, engine):
+            if worker is not None:
+                # it is at the routines: what it has in hand would be done twice, so these come last, and with its last one first
+                kernels = [*kernels[routine:], *kernels[:routine][::-1]]
+            elif worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
                 worker = stack.enter_context(Worker(self.cache.folder.parent))
             if worker is not None:
@@ -239,5 +275,7 @@ class _Source(Exception):
 
 def compile_routine(name: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as a routine of `routines`."""
+    from . import routines, scalars
+
     module = scalars.module_of(routines.functions()[name], symbol)
     return machine.machine().emit_object(scalars.optimized(module, machine.machine()))

@@ -6,26 +6,24 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import config, dims, forks, reference, signals, threads
-from ..codegen import cpu, layout
+from ..codegen import layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
 from ..garbage import no_search_for_garbage
 from ..ir.program import Operator, Program, Variable
-from ..ir.visit import clone_program
-from ..loopir.printer import show_kernel
-from ..lowering.lower import lower
-from ..lowering.schedule import Launch, Schedule
 from ..ops.control import ABSENT
-from ..passes.pipeline import optimize
-from . import Commit, Given, State, engines, profile, routines, state_of
+from . import Commit, Given, State, engines, kept, profile, state_of
 from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
 from .frame import Frame
-from .plan import Plan, make_plan
+from .plans import Plan
+
+if TYPE_CHECKING:
+    from ..lowering.schedule import Launch
 
 RNG = "@RNG@"
 
@@ -74,21 +72,15 @@ class Executable:
         for name in self.feed_names:
             if name not in block.vars:
                 raise FeedError(f"the program has no variable {name!r} to feed")
-        with compiler().beginning(routines.expected(program)):
-            schedule, entry = self._compiled(program, absent_feeds)
-        block = self.program.global_block()
-        self._plain_driver = ENTRY(entry)
+        self.engine = engines.current()
+        self._plan(program, absent_feeds)
         self._driver: Callable[[int], int] = self._plain_driver
-        self._types = []
-        for name in self.plan.names:
-            v = schedule.variables[name]
-            self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
-            if len(v.shape) > layout.MAX_RANK:
-                op = next((k.op for k in self.plan.kernels if k.op is not None and v.name in k.writes()), None)
-                raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
-                                   location=op.location if op else None)  # fmt: skip
         index, in_place = self.plan.index, self.plan.inplace_state
-        self._places = {v.name: _Place(index[v.name], v) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self._places = {}
+        for name, (dtype, shape, kind) in self._planned.places.items():
+            v = Variable(block, name, dtype, shape, kind=kind)
+            v.info = block.vars[name].info if name in block.vars else {}
+            self._places[name] = _Place(index[name], v)
         self._feeds = [self._places[name] for name in self.feed_names]
         # what is fetched, but for persistables, which have their new values elsewhere
         self._outputs = [None if name in self.updates else self.plan.descriptor(name) for name in self.fetch_names]
@@ -102,41 +94,55 @@ class Executable:
         # threads take from its end and give to it without a lock: each of these is one step to Python
         self._frames: list[Frame] = []
 
-    def _compiled(self, program: Program, absent_feeds: Sequence[str]) -> tuple[Schedule, int]:
-        """Takes the Program through the passes, lowering, plan and compiler. Returns what was planned and the driver's address."""
-        self.program, self.updates, shapes = optimize(
-            clone_program(program), self.feed_names, self.fetch_names, absent_feeds
-        )
-        block = self.program.global_block()
-        self.state_names = [v.name for v in block.vars.values() if v.persistable]
-        schedule = lower(self.program, shapes, frozenset(absent_feeds), routines=True, winograd=config.WINOGRAD.get())
-        used = set(schedule.variables)
-        self._only_written = {name for name in self.updates if name not in used}
-        for name in [*self.feed_names, *self.fetch_names, *self.updates, *self.updates.values()]:
-            schedule.variables.setdefault(name, block.var(name))
-        self.state_names = [name for name in self.state_names if name in schedule.variables]
-        self.plan: Plan = make_plan(schedule, [*self.feed_names, *self.state_names], self.fetch_names, self.updates)
-        bounds = config.CHECKS.get()
-        self.sources = _rendered(self.plan.kernels, bounds)
-        if config.dumping("loop"):
-            print("\n".join(show_kernel(launch.kernel) for launch in self.plan.kernels), file=sys.stderr)
-        if config.dumping("source"):
-            print("\n".join(dict.fromkeys(self.sources)), file=sys.stderr)
+    def _plan(self, program: Program, absent_feeds: Sequence[str]) -> None:
+        """Takes the Program through the passes, lowering, plan and compiler, as far as no process has done that before."""
+        folder = compiler().cache.folder
+        asked = program, self.feed_names, self.fetch_names, absent_feeds, compiler().fingerprint(self.engine)
+        name = None if folder is None else kept.symbol(*asked)
+        planned = None if name is None or folder is None else kept.get(folder.parent, name)
+        linked = None if planned is None else compiler().linked(planned.symbols, planned.called, ["driver"])
+        if planned is None or linked is None:
+            # who has a plan needs neither passes nor a compiler
+            from . import routines
+            from .planning import planned_anew
+
+            with compiler().beginning(routines.expected(program)):
+                planned = planned_anew(program, self.feed_names, self.fetch_names, absent_feeds, self.engine)
+                linked = self._compiled(planned)
+            if name is not None and folder is not None:
+                kept.put(folder.parent, name, planned)
+        *self._entries, entry = linked
+        self._planned, self._plain_driver = planned, ENTRY(entry)
+        self.plan: Plan = planned.plan
+        self.updates, self.state_names, self._only_written = planned.updates, planned.state_names, planned.only_written
+        self._types = [(np.dtype(dtype), rank, is_array) for dtype, rank, is_array in planned.types]
         if config.dumping("plan"):
             print(self.describe(), file=sys.stderr)
-        self.engine = engines.current()
+
+    def _compiled(self, planned: kept.Planned) -> list[int]:
+        """The addresses of the kernels and of the driver."""
+        plan, sources = planned.plan, planned.details.sources
         try:
-            *self._entries, entry = compiler().addresses(self.sources, ["driver"], self.engine)
+            return compiler().addresses(sources, ["driver"], self.engine)
         except UncompiledKernel as error:
-            op = next((k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if source == error.source), None)
+            op = next((k.op for k, source in zip(plan.kernels, sources, strict=True) if source == error.source), None)
             what = "the driver" if op is None else f"the kernel of {op.type}"
             raise CompileError(f"{what} does not compile: {error.reason}", location=op.location if op else None,
                                hint="this is a bug in dy2st: please report it with what DY2ST_DUMP=source prints; DY2ST_NO_JIT=1 runs "
                                "without kernels") from error.__cause__  # fmt: skip
         except UncompiledCustom as error:
-            op = next(k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if f"call_{error.name}(" in source)
+            op = next(k.op for k, source in zip(plan.kernels, sources, strict=True) if f"call_{error.name}(" in source)
             raise with_location(error.error, op.location) from None
-        return schedule, entry
+
+    @property
+    def program(self) -> Program:
+        """The optimized Program."""
+        return self._planned.details.program
+
+    @property
+    def sources(self) -> list[str]:
+        """The source of each kernel that is launched."""
+        return self._planned.details.sources
 
     @functools.cached_property
     def written(self) -> frozenset[str]:
@@ -252,18 +258,6 @@ class Executable:
                 text += " " + " ".join(map(str, row[1:3]))
             lines.append(f"  {i}: {text}" + (f"    # {op.location}" if op is not None and op.location else ""))
         return "\n".join(lines) + "\n"
-
-
-def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
-    """The source of each kernel; layers of a kind have equal ones."""
-    made: dict[Any, str] = {}
-    sources = []
-    for launch in kernels:
-        key = launch.kernel.key, tuple(cpu.by_argument(launch.kernel, launch.views).items())
-        if key not in made:
-            made[key] = cpu.render(launch.kernel, bounds=bounds, views=launch.views)
-        sources.append(made[key])
-    return sources
 
 
 _LATER = object()

@@ -17,7 +17,7 @@ import numpy as np
 from .. import config, signals, threads
 from ..codegen import layout
 from ..ops.control import ABSENT
-from .plan import CallRecord, Plan
+from .plans import CallRecord, Plan
 
 _libc = ctypes.CDLL(None)
 _libc.free.argtypes = [ctypes.c_void_p]

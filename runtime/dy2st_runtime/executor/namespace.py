@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dt
-from ..ops.custom import SPECIALIZATIONS
 from . import mathlib, native, routines, symbols, values
 
 
@@ -23,5 +22,4 @@ def namespace() -> dict[str, Any]:
 
 def names_of(source: str) -> dict[str, Any]:
     """What a source may use besides: the custom kernels that it calls."""
-    called = [name for name in routines.called([source]) if name in SPECIALIZATIONS]
-    return {f"call_{name}": values.external(symbols.symbol(name)) for name in called}
+    return {f"call_{name}": values.external(symbols.symbol(name)) for name in routines.custom(routines.called([source]))}

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from .. import dtype as dt
 from ..codegen import layout
-from ..ops.elementwise import widened
+from ..dtype import widened
 from .values import I1, I64, TYPES, Instruction, instruction
 
 # Kernels compute as eager mode does, without LLVM's fast math: with "reassoc" (x + y) - y would be x, also where y is infinite, and with

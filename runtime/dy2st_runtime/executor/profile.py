@@ -19,9 +19,8 @@ from ..errors import Location
 from ..ir.visit import all_ops
 from ..loopir.nodes import Kernel
 from ..ops.fused import GROUPS
-from .clock import nanoseconds
 from .frame import Frame
-from .plan import Plan
+from .plans import Plan
 
 EVENTS_OF_A_RUN = 1 << 16
 EVENTS = 1 << 21
@@ -65,6 +64,8 @@ class Recording:
     @contextlib.contextmanager
     def noting(self, plan: Plan, engine: str, frame: Frame) -> Iterator[None]:
         """Within this `with` the profiling driver runs a plan, with kernels by a compiler, on a frame."""
+        from .clock import nanoseconds  # which has code of the driver, too
+
         totals = np.zeros((len(plan.code), 2), np.int64)
         events = np.empty((min(EVENTS_OF_A_RUN, self._left), 3), np.int64)
         notes = np.array([totals.ctypes.data, events.ctypes.data, 0, len(events)], np.int64)

@@ -8,20 +8,17 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..ir.program import Program
 from ..loopir import conv_plan
 from . import (
     array_entries,
     arrays,
     calls,
-    clock,
     conv_depthwise,
     conv_direct,
     conv_pack,
     conv_plans,
-    conv_spread,
     convolution,
     dots,
     driver,
@@ -29,7 +26,6 @@ from . import (
     memory,
     products,
     runs,
-    scalars,
     sharing,
     symbols,
     tiles,
@@ -38,12 +34,8 @@ from . import (
     words,
 )
 
-MODULES = (
-    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots,
-    driver, looking, memory, products, runs, scalars, sharing, symbols, tiles, values, winograd, words,
-)  # fmt: skip
-"""Where their source is."""
-
+if TYPE_CHECKING:
+    from ..ir.program import Program
 
 @functools.cache
 def functions() -> dict[str, Any]:
@@ -78,6 +70,11 @@ def called(sources: list[str]) -> list[str]:
     """The routines that the sources of kernels call, each after those that it calls itself."""
     names = sorted({name for source in sources for name in _CALL.findall(source)})
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
+
+
+def custom(called: list[str]) -> list[str]:
+    """Of these names those of kernels of the user's own (`ops.custom`): all that are no routines."""
+    return [name for name in called if name not in functions()]
 
 
 _NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"),

@@ -117,24 +117,41 @@ def module_of(function: Any, symbol: str) -> ir.Module:
     return module
 
 
-def optimized(module: ir.Module, machine: llvm.TargetMachine, vectorized: bool = False, interleaved: bool = False) -> llvm.ModuleRef:
+def optimized(module: ir.Module, machine: llvm.TargetMachine, vectorized: bool = False, interleaved: bool = False,
+              unswitched: bool = False) -> llvm.ModuleRef:  # fmt: skip
     """The module after LLVM's passes, for the machine.
 
     Args:
-        vectorized: its loops become loops over vectors. Routines write their vectors out in instructions; vectorizing the loops around
-            these would only take longer to compile.
+        vectorized: its loops become loops over vectors. Routines write their vectors out in instructions; for the little that is left to
+            do LLVM's own pipeline takes ten times as long, and the code is no faster.
         interleaved: an iteration of these may do several vectors.
+        unswitched: where a condition that does not change chooses between values in a loop, there is a loop for each of them.
     """
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3 if vectorized else 2)
+    # what the levels above 1 do besides takes a quarter more time, and is worth it where they unswitch only
+    options = llvm.create_pipeline_tuning_options(speed_level=3 if unswitched else 1)
     options.slp_vectorization = False
     options.loop_vectorization, options.loop_interleaving = vectorized, interleaved
     options.loop_unrolling = False  # to compile the copies takes a fifth of the time, and they run no faster than the vectorized loop
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(parsed, passes)
+    builder = llvm.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager() if vectorized else _simplifying()
+    passes.run(parsed, builder)
     return parsed
+
+
+def _simplifying() -> llvm.ModulePassManager:
+    """Variables become registers, and what is known already is not computed."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_loop_rotate_pass()  # what makes machine code moves things out of loops whose test is at their end
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    return passes
 
 
 class _Functions:

@@ -21,7 +21,7 @@ from llvmlite import ir
 from .. import dtype as dt
 from .runs import LINE, SCALARS, ask_line, spread
 from .scalars import from_source
-from .values import I64, Instruction, counted
+from .values import I64, Instruction, counted, slot
 
 
 def _machine() -> tuple[int, int]:
@@ -75,14 +75,14 @@ class _Sums:
     def begin(self, first: Any) -> None:
         """They begin with zeros if `first` != 0, else with what C holds."""
         build = self.build
-        self.slots = [[build.alloca(self.vector) for _ in row] for row in self.targets]
+        self.slots = [[slot(build, self.vector) for _ in row] for row in self.targets]
         with build.if_else(build.icmp_signed("!=", first, ir.Constant(I64, 0))) as (then, otherwise):
             with then:
-                for slot, _ in self._cells():
-                    build.store(ir.Constant(self.vector, [0.0] * self.count), slot)
+                for total, _ in self._cells():
+                    build.store(ir.Constant(self.vector, [0.0] * self.count), total)
             with otherwise:
-                for slot, place in self._cells():
-                    build.store(build.load(place, align=self.align), slot)
+                for total, place in self._cells():
+                    build.store(build.load(place, align=self.align), total)
 
     def add(self, a: Any, steps: list[Any], b: Any) -> None:
         """The products of a column of A, whose elements are `steps` apart from the first, and a row of B."""
@@ -90,14 +90,14 @@ class _Sums:
         columns = [build.load(self._vector_at(b, v), align=self.align) for v in range(len(self.slots[0]))]
         for row, step in zip(self.slots, steps, strict=True):
             factor = spread(build, build.load(build.gep(a, [step])), self.count)
-            for slot, column in zip(row, columns, strict=True):
+            for total, column in zip(row, columns, strict=True):
                 product = build.fmul(factor, column, flags=("contract",))
-                build.store(build.fadd(build.load(slot), product, flags=("contract",)), slot)
+                build.store(build.fadd(build.load(total), product, flags=("contract",)), total)
 
     def end(self) -> None:
         """C gets them."""
-        for slot, place in self._cells():
-            self.build.store(self.build.load(slot), place, align=self.align)
+        for total, place in self._cells():
+            self.build.store(self.build.load(total), place, align=self.align)
 
     def _cells(self) -> list[tuple[Any, Any]]:
         return [cell for row, target in zip(self.slots, self.targets, strict=True) for cell in zip(row, target, strict=True)]

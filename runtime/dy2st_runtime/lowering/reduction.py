@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..dtype import is_float
+from ..dtype import is_float, widened
 from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops import folding
 from ..ops.axes import FULL, Axis, is_one, merge, product
-from ..ops.elementwise import widened
 from . import elementwise
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dims
+from ..dtype import widened
 from ..loopir import nodes as n
 from . import images, windows
-from .elementwise import widened
 
 
 class _Nest:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dtype import widened
 from ..loopir import nodes as n
 from . import folding
 from .checked import CheckedOp
-from .elementwise import widened, widened_array
+from .elementwise import widened_array
 from .reduce import plus
 from .registry import Float, TensorType, register
 from .softmax import float_type

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError, GradientError
 from . import conv_lowering, windows
 from .checked import CheckedOp
-from .elementwise import widened
 from .registry import Int, Ints, Str, TensorType, register
 
 ATTRS = {

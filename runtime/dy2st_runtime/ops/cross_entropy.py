@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened, widened_array
+from .elementwise import widened_array
 from .lanes import Lanes, scratch
 from .registry import Bool, Int, TensorType, register
 from .softmax import axis_sum, float_type, lane_softmax

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtype
+from ..dtype import widened
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import Elementwise, widened
+from .elementwise import Elementwise
 from .random import advanced, check_state, draw, lower_advance, native_draw, uniform
 from .registry import Bool, Float, Int, Str, TensorType, register
 from .softmax import float_type

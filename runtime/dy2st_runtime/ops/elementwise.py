@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .calling import written_out
@@ -211,11 +212,6 @@ class Binary(Elementwise):
             return dy if axis == -1 else unalign(b, dy, y)
 
         return of_x, of_y
-
-
-def widened(name: str) -> str:
-    """The dtype in which a dtype is computed: float16 in float32, as the generated code does."""
-    return "float32" if name == "float16" else name
 
 
 def widened_array(x: np.ndarray) -> np.ndarray:

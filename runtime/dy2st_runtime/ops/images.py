@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import dims
+from ..dtype import widened
 from ..loopir import nodes as n
 from . import windows
-from .elementwise import widened
 
 
 def plain(cx: Any, x: Any, last: bool = False) -> Any:

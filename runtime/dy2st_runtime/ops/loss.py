@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import Elementwise, widened
+from .elementwise import Elementwise
 from .registry import Bool, Float, Int, TensorType, register
 from .softmax import float_type
 from .vjp import vjp

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS
 from .checked import remembered
-from .elementwise import widened
 from .registry import Bool, Int, OpDef, TensorType, register
 from .scan import reshape_like
 

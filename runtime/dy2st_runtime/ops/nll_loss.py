@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
 from .cross_entropy import HardLabel, are_labels, checked_labels
-from .elementwise import widened
 from .registry import Int, Str, TensorType, register
 from .softmax import float_type
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .checked import CheckedOp
-from .elementwise import widened, widened_array
+from .elementwise import widened_array
 from .reduce import axes_of, highest, largest, lowest, plus, reduced_shape, smallest, with_axes
 from .registry import Bool, Float, Int, Ints, TensorType, register
 

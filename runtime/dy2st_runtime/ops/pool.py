@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import dims
+from ..dtype import widened
 from ..errors import AttributeValueError
 from . import pool_lowering, windows
 from .checked import CheckedOp
-from .elementwise import widened
 from .registry import Bool, Ints, Str, TensorType, register
 from .softmax import float_type
 

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import philox, sized, sizes
-from .elementwise import widened
 from .registry import DType, Float, Int, Long, Longs, OpDef, TensorType, register
 
 BITS = {"float16": 11, "float32": 24, "float64": 53}

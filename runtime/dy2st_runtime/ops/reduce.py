@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS, larger, smaller
 from .checked import remembered
-from .elementwise import widened
 from .registry import Bool, DType, Ints, TensorType, register
 
 

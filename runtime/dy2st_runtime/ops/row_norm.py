@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images, windows
 from .axes import is_one
 from .checked import CheckedOp
-from .elementwise import widened
 from .registry import Float, Int, Str, TensorType, register
 from .vjp import vjp
 

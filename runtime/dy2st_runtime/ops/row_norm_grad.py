@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dims
+from ..dtype import widened
 from ..loopir import nodes as n
 from . import folding, images
 from .axes import is_one
 from .checked import CheckedOp
-from .elementwise import widened
 from .registry import TensorType, register
 from .row_norm import GroupNorm, InstanceNorm, LayerNorm, RowNorm, inner_is_one, inner_loop, per_channel
 from .vjp import vjp

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding, reduce
 from .arithmetic import NUMBERS
-from .elementwise import widened
 from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
 
 

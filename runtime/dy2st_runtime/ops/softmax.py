@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened, widened_array
+from .elementwise import widened_array
 from .lanes import Group, Lanes, OfLane, scratch
 from .registry import Int, TensorType, register
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened
 from .registry import Bool, Float, Str, TensorType, register
 
 

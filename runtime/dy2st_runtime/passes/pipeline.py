@@ -48,6 +48,9 @@ PASSES: list[tuple[str, Pass]] = [
     ("prologue", prologue),  # what all these have not taken
 ]
 
+STANDARD = PASSES
+"""The same list, also where others have taken its place for a while."""
+
 
 def optimize(
     program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], absent_feeds: Sequence[str] = ()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from dy2st_runtime import config, threads
 from dy2st_runtime.codegen import cpu
-from dy2st_runtime.executor import routines, worker
+from dy2st_runtime.executor import compile, routines, worker
 from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.engines import ENGINES, Engine
@@ -212,3 +212,12 @@ def test_what_a_killed_process_left_is_removed_after_a_while(tmp_path: Path) -> 
     assert ObjectCache(tmp_path).get("kernel") == b"object"
     assert new.exists()
     assert not old.exists()
+
+
+def test_the_text_of_all_that_compiles_is_in_the_name_of_an_object() -> None:
+    code = ("import sys, dy2st_runtime.executor.compile as c; from dy2st_runtime.executor import llvm_engine;"
+            "print(*[m.__file__ for name, m in sys.modules.items() if name.startswith('dy2st_runtime.') and m.__file__])")  # fmt: skip
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    named = {(Path(compile.__file__).parent / f"{name}.py").resolve() for name in compile.INLINED}
+    others = {"__init__", "cache", "cachefiles", "config", "dims", "engines", "errors", "forks", "nonfinite", "worker"}
+    assert {Path(path).resolve() for path in loaded if Path(path).stem not in others} <= named

@@ -1,0 +1,71 @@
+"""A Program becomes a plan and the source of its kernels."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .. import config
+from ..codegen import cpu, layout
+from ..errors import CompileError
+from ..ir.program import Program
+from ..ir.visit import clone_program
+from ..loopir.printer import show_kernel
+from ..lowering.lower import lower
+from ..lowering.schedule import Launch
+from ..passes.pipeline import optimize
+from . import routines
+from .engines import Engine
+from .kept import Details, Planned
+from .plan import make_plan
+
+
+def planned_anew(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], absent_feeds: Sequence[str],
+                 engine: Engine) -> Planned:  # fmt: skip
+    """Takes a copy of a Program through the passes, lowering and planning; see `Executable`.
+
+    Raises:
+        CompileError: a variable has more dims than a descriptor holds.
+    """
+    from .executable import compiler
+
+    made, updates, shapes = optimize(clone_program(program), feed_names, fetch_names, absent_feeds)
+    block = made.global_block()
+    state_names = [v.name for v in block.vars.values() if v.persistable]
+    schedule = lower(made, shapes, frozenset(absent_feeds), routines=True, winograd=config.WINOGRAD.get())
+    used = set(schedule.variables)
+    only_written = {name for name in updates if name not in used}
+    for name in [*feed_names, *fetch_names, *updates, *updates.values()]:
+        schedule.variables.setdefault(name, block.var(name))
+    state_names = [name for name in state_names if name in schedule.variables]
+    plan = make_plan(schedule, [*feed_names, *state_names], fetch_names, updates)
+    sources = _rendered(plan.kernels, config.CHECKS.get())
+    if config.dumping("loop"):
+        print("\n".join(show_kernel(launch.kernel) for launch in plan.kernels), file=sys.stderr)
+    if config.dumping("source"):
+        print("\n".join(dict.fromkeys(sources)), file=sys.stderr)
+    types = []
+    for name in plan.names:
+        v = schedule.variables[name]
+        types.append((v.dtype, len(v.shape), v.kind == "array"))
+        if len(v.shape) > layout.MAX_RANK:
+            op = next((k.op for k in plan.kernels if k.op is not None and v.name in k.writes()), None)
+            raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
+                               location=op.location if op else None)  # fmt: skip
+    places = {v.name: (v.dtype, v.shape, v.kind) for v in map(block.var, [*feed_names, *state_names])}
+    symbols = [compiler().symbol(source, engine) for source in sources]
+    return Planned(plan, updates, state_names, only_written, types, places, symbols, routines.called(list(dict.fromkeys(sources))),
+                   Details(made, sources))  # fmt: skip
+
+
+def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
+    """The source of each kernel; layers of a kind have equal ones."""
+    made: dict[Any, str] = {}
+    sources = []
+    for launch in kernels:
+        key = launch.kernel.key, tuple(cpu.by_argument(launch.kernel, launch.views).items())
+        if key not in made:
+            made[key] = cpu.render(launch.kernel, bounds=bounds, views=launch.views)
+        sources.append(made[key])
+    return sources

@@ -1,0 +1,51 @@
+"""Which passes of LLVM a routine and a kernel take (`scalars.optimized`)."""
+
+from unittest import mock
+
+import pytest
+from dy2st_runtime.executor import llvm_engine, routines, scalars
+
+
+@pytest.mark.parametrize("name", [name for name in routines.functions() if not name.endswith("_float64")])
+def test_all_room_on_the_stack_is_asked_for_at_the_start(name: str) -> None:
+    """Otherwise it stays memory: routines take a single pass that makes registers of it."""
+    module = scalars.module_of(routines.functions()[name], "k_test")
+    for function in module.functions:
+        late = [i for block in function.blocks[1:] for i in block.instructions if i.opname == "alloca"]
+        assert not late, function.name
+
+
+def flags(*body: str) -> dict[str, bool]:
+    """How a kernel of these lines is optimized."""
+    source = "\n    ".join(["def kernel(args, start, stop):", *body, "return 0"]) + "\n"
+    with mock.patch.object(scalars, "optimized", wraps=scalars.optimized) as optimized:
+        llvm_engine.object_file(source, "k_test")
+    return optimized.call_args.kwargs
+
+
+LOOP = ("for i in range(start, stop):", "    st_float32(args, i, ld_float32(args, i * s))")
+
+
+def test_only_loops_that_can_have_vectors_take_the_vectorizer() -> None:
+    assert not flags("st_int64(args, 0, 1)")["vectorized"]
+    assert not flags("for i in range(start, stop):", "    call_reserve(args, i)")["vectorized"]
+    assert flags("s = 1", *LOOP)["vectorized"]
+    assert flags("while start < stop:", *(f"    {line}" for line in ("s = 1", *LOOP)), "    start += 1")["vectorized"]
+
+
+def test_a_stride_that_is_chosen_is_taken_out_of_the_loop() -> None:
+    assert not flags("s = 1", *LOOP)["unswitched"]
+    assert flags("s = (0 if (start == 1) else 1)", *LOOP)["unswitched"]
+
+
+def test_a_stride_that_is_chosen_gives_a_loop_over_vectors() -> None:
+    lines = ["def kernel(args, start, stop):", "p = ld_int64(args, 0)", "n = ld_int64(args, 1)", "s = (0 if (n == 1) else 1)",
+             "for i in range(start, stop):", "    m = float32(0.0)", "    for j in range(0, n):",
+             "        m = sum_float32(m, (ld_float32(args, j) * ld_float32(p, (j * s))))", "    st_float32(p, i, m)", "return 0"]
+    source = "\n    ".join(lines) + "\n"
+    made = []
+    plain = scalars.optimized
+    with mock.patch.object(scalars, "optimized", lambda *args, **kwargs: made.append(plain(*args, **kwargs)) or made[-1]):
+        llvm_engine.object_file(source, "k_test")
+    assert "gather" not in str(made[0])
+    assert "x float>" in str(made[0])
