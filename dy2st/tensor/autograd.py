@@ -57,6 +57,11 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Tensor | Sequence
     _run(roots, grads, None, retain_graph or create_graph, create_graph, ())
 
 
+def accumulate(root: Tensor) -> None:
+    """`backward(root)`, called before, when all that was due was delivered: nobody is told."""
+    _run([root], [None], None, False, False, ())
+
+
 def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
          grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
          create_graph: bool = False, only_inputs: bool = True, allow_unused: bool = False,

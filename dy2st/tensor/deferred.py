@@ -18,8 +18,8 @@ from .tensor import Tensor
 class Source(Protocol):
     """What a deferred tensor waits for."""
 
-    def settle(self, t: Deferred) -> None:
-        """Makes it a plain tensor, by `become`."""
+    def settle(self, t: Tensor) -> None:
+        """Makes it a plain tensor, by `become`, if it still waits for this."""
 
 
 class Form:
@@ -41,49 +41,46 @@ class Deferred(Tensor):
 
     __slots__ = ()
 
-    _source: Source
-    _slot: int
-    _expected: Form
-
     __class__ = property(lambda self: Tensor)  # type: ignore[assignment]
 
     @property
     def _value(self) -> Any:
-        self._source.settle(self)
+        _settle(self)
         return self._value
 
     @_value.setter
     def _value(self, value: Any) -> None:
-        self._source.settle(self)
+        _settle(self)
         self._value = value
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        self._source.settle(self)
+        _settle(self)
         return self.__reduce_ex__(protocol)
 
     @property
     def _node(self) -> Any:
-        self._source.settle(self)
+        _settle(self)
         return self._node
 
     @_node.setter
     def _node(self, node: Any) -> None:
-        self._source.settle(self)
+        _settle(self)
         self._node = node
 
     @property
     def _grad(self) -> Any:
-        self._source.settle(self)
+        _settle(self)
         return self._grad
 
     @_grad.setter
     def _grad(self, grad: Any) -> None:
-        self._source.settle(self)
+        _settle(self)
         self._grad = grad
 
     @property
-    def _form(self) -> Form:
-        return self._expected
+    def _form(self) -> Any:
+        expected = self._expected
+        return self._value if expected is None else expected  # another thread may just have settled it
 
     @property
     def is_symbolic(self) -> bool:
@@ -99,20 +96,27 @@ class Deferred(Tensor):
 
     @stop_gradient.setter
     def stop_gradient(self, stop: bool) -> None:
-        self._source.settle(self)
+        _settle(self)
         self.stop_gradient = stop
 
     @property
     def dtype(self) -> str:
-        return name_of(self._expected)  # type: ignore[arg-type]
+        return name_of(self._form)
 
     @property
     def ndim(self) -> int:
-        return self._expected.ndim
+        return self._form.ndim
+
+
+def _settle(t: Tensor) -> None:
+    source = t._source
+    if source is not None:  # else another thread has just done it
+        source.settle(t)
 
 
 raw_value: Callable[[Tensor], Any] = Tensor.__dict__["_value"].__get__
 """The value that a tensor has had last; that of a deferred one is out of date. It takes three times as long as to ask for the attribute."""
+_set_value: Callable[[Tensor, Any], None] = Tensor.__dict__["_value"].__set__
 _set_class = object.__dict__["__class__"].__set__
 new = Tensor.__new__
 
@@ -120,13 +124,13 @@ new = Tensor.__new__
 def deferred(source: Source, slot: int, form: Form, stop_gradient: bool) -> Tensor:
     """A new tensor that waits."""
     t = new(Deferred)
-    t._source, t._slot, t._expected, t._stop = source, slot, form, stop_gradient  # type: ignore[attr-defined]
+    t._source, t._slot, t._expected, t._stop = source, slot, form, stop_gradient
     return t
 
 
 def defer(t: Tensor, source: Source, slot: int, form: Form) -> None:
     """Makes a tensor, which may be a buffer of the user's, one that waits for its next value."""
-    t._source, t._slot, t._expected = source, slot, form  # type: ignore[attr-defined]
+    t._source, t._slot, t._expected = source, slot, form
     _set_class(t, Deferred)
 
 
@@ -137,8 +141,10 @@ def is_deferred(t: Any) -> bool:
 
 def become(t: Tensor, value: Any, stop_gradient: bool) -> None:
     """Makes a tensor that has waited a plain one, a leaf with this value."""
+    # in this order: what the handler of a signal raises in between leaves no tensor that waits for nothing
+    _set_value(t, value)
+    t._stop = stop_gradient
+    _set_class(t, Tensor)
     attributes = t.__dict__
     for name in ("_source", "_slot", "_expected"):
         attributes.pop(name, None)
-    _set_class(t, Tensor)
-    t._value, t._stop = value, stop_gradient

@@ -264,13 +264,14 @@ def options_of(value: Any) -> tuple[Any, ...]:
 @contextlib.contextmanager
 def recording(recorder: Recorder | None) -> Iterator[Recorder | None]:
     """Sends all ops of this thread to the recorder until the end of the block; None: runs them eagerly."""
-    _blocks.append(None)
+    block = object()
+    _blocks.add(block)
     _state.recorders.append(recorder)
     try:
         yield recorder
     finally:
         _state.recorders.pop()
-        _blocks.pop()
+        _blocks.discard(block)
 
 
 def eager() -> contextlib.AbstractContextManager[Recorder | None]:
@@ -321,11 +322,13 @@ class Dispatcher(OpBuilder):
             recorder = current_recorder()
             if recorder is not None:
                 return recorder.apply(op, ins, attrs)
-            watcher = _watched.watcher
-            if watcher is not None:
-                made = watcher.apply(op, ins, attrs)
-                if made is not None:
-                    return made
+            watch = _watched.watch
+            if watch is not None:
+                watcher = watch()
+                if watcher is not None:
+                    made = watcher.apply(op, ins, attrs)
+                    if made is not None:
+                        return made
         arrays: list[Any] = []
         requires = False
         for x in ins:

@@ -70,6 +70,10 @@ class Tensor(TensorMethods):
     _size_of: tuple[Any, int] | None = None
     # the trace that has computed it, and its position among the fetches
     _result_of: tuple[Any, int] | None = None
+    # of one that waits (`deferred`): what for, which of its results it is, its shape and dtype
+    _source: Any = None
+    _slot = -1
+    _expected: Any = None
     persistable = False
     _value: np.ndarray | Variable
     _stop: bool

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dy2st_runtime.ops.registry import OpDef
 
-blocks: list[None] = []
+blocks: set[Any] = set()
 """An entry for each block of `dispatch.recording` and each watcher, of any thread: where there is none, nobody need ask what belongs to the
 thread."""
 
@@ -16,7 +18,7 @@ thread."""
 class Watcher:
     """Is told what a thread does between a call of a static function and the step of an optimizer."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
         """An op is about to run; its outputs, if this gives them."""
@@ -39,7 +41,7 @@ class Watcher:
 
 
 class _State(threading.local):
-    watcher: Watcher | None = None
+    watch: Callable[[], Watcher | None] | None = None
 
 
 state = _State()
@@ -47,17 +49,19 @@ state = _State()
 
 def current() -> Watcher | None:
     """The watcher of this thread."""
-    return state.watcher if blocks else None
+    watch = state.watch if blocks else None
+    return None if watch is None else watch()
 
 
 def watch(watcher: Watcher | None) -> None:
-    """Lets something watch this thread from now on; None: nothing does."""
-    before = state.watcher
-    if before is None and watcher is not None:
-        blocks.append(None)
-    elif before is not None and watcher is None:
-        blocks.pop()
-    state.watcher = watcher
+    """Lets something watch this thread from now on; None: nothing does. A watcher that nobody else has is gone, with all that it has."""
+    before, state.watch = state.watch, None
+    if before is not None:
+        blocks.discard(before)
+    if watcher is not None:
+        known = weakref.ref(watcher, blocks.discard)
+        blocks.add(known)
+        state.watch = known
 
 
 def end() -> None:
@@ -65,3 +69,15 @@ def end() -> None:
     watcher = current()
     if watcher is not None:
         watcher.end()
+    else:
+        watch(None)
+
+
+@contextlib.contextmanager
+def nobody() -> Iterator[None]:
+    """Nobody watches this thread in the block, which does what belongs to another."""
+    before, state.watch = state.watch, None
+    try:
+        yield
+    finally:
+        state.watch = before

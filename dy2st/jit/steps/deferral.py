@@ -5,7 +5,6 @@ What a script does not say ends this: all that waits runs as it would have run w
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
@@ -49,7 +48,7 @@ class Deferral(watching.Watcher):
         self.fed: list[Any] = [t._value for t in inputs]
         self.lines = joined.script.lines
         self.state = WAITING
-        self.lock = threading.RLock()
+        self.lock = joined.lock
         self.at = 0
         self.given: list[Any] = [None] * len(joined.script.given)
         self.refs: list[weakref.ref[Tensor]] = []
@@ -82,10 +81,12 @@ class Deferral(watching.Watcher):
                 return None
             layout = found
         self.layout = layout
+        results = [self._new(i) for i in range(joined.script.results)]
         watching.watch(self)
+        # last: from here on others may ask for what waits, and what the handler of a signal raises no longer undoes the call
         for t, slot in joined.buffers:
             defer(t, self, slot, layout.forms[slot])
-        return [self._new(i) for i in range(joined.script.results)]
+        return results
 
     def _new(self, slot: int) -> Tensor:
         t = deferred(self, slot, self.layout.forms[slot], self.joined.stops[slot])
@@ -112,7 +113,7 @@ class Deferral(watching.Watcher):
         return None
 
     def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
-        if (attrs is not line.attrs and attrs != line.attrs) or dispatch.is_grad_enabled() is not line.grad:
+        if not line.has(attrs) or dispatch.is_grad_enabled() is not line.grad:
             return False
         for x, operand in zip(ins, line.ins, strict=True):
             if type(operand) is tuple and operand[0] is SLOT:
@@ -167,11 +168,14 @@ class Deferral(watching.Watcher):
         """Notes the forms of what an op computes; False: they depend on more than those of its inputs."""
         types = tuple([*map(_type, x)] if isinstance(x, list) else _type(x) for x in ins)
         found = line.op.infer_types(types, line.attrs)
+        forms: list[Form] = []
         for t, slot in zip(found, line.outs, strict=True):
             if slot is not None:
                 if t is None or not all(type(d) is int for d in t.shape):
                     return False
-                self.layout.forms.append(Form(tuple(t.shape), np.dtype(t.dtype)))
+                forms.append(Form(tuple(t.shape), np.dtype(t.dtype)))
+        at = len(self.refs)
+        self.layout.forms[at : at + len(forms)] = forms  # another thread may have noted the same
         return True
 
     def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
@@ -191,11 +195,13 @@ class Deferral(watching.Watcher):
         return False
 
     def step(self, optimizer: Any) -> bool:
+        # first, as a schedule of the user's may look at what waits, or change what the step depends on
+        rate = optimizer.get_lr() if self.state == ASKED else 0.0
         with self.lock:
             if not self._can_step(optimizer):
                 self.end()
                 return False
-            self._step(optimizer.get_lr())
+            self._step(rate)
         return True
 
     def _can_step(self, optimizer: Any) -> bool:
@@ -210,42 +216,50 @@ class Deferral(watching.Watcher):
         return True not in [p._stop for p in joined.script.trained]
 
     def _step(self, rate: float) -> None:
-        joined, view = self.joined, self.view
-        view.arrays.clear()  # who has an array keeps it from being written to
+        joined = self.joined
         try:
+            self.view.arrays.clear()  # who has an array keeps it from being written to
             if self.session is None:
                 self.session = joined.start(self, self.fed, self.given, self.generator)
-            joined.finish(self.session, self.given, rate)
+            joined.finish(self.session, self.given, rate, self._stepped)
         except BaseException as error:
-            if self.session is not None and self.session.finished:
-                self._stepped()  # a signal came when it was too late to do nothing
-                raise
-            self._take_back(None if self.session is None else self.session.state)
-            if isinstance(error, Exception):
-                self.end()  # where it is an error of the user's, it is raised by what has made it
+            if self.state != STEPPED:  # else it is what the handler of a signal has raised meanwhile
+                self._take_back()
+                if isinstance(error, Exception):
+                    self.end()  # where it is an error of the user's, it is raised by what has made it
             raise
-        self._stepped()
-
-    def _stepped(self) -> None:
-        self.state = STEPPED
-        self.fed, self.given, self.inputs, self.concrete = [], [], [], None
-        if watching.current() is self:  # another thread may have asked for the gradients
-            watching.watch(None)
         self.steps.followed()
 
-    def _take_back(self, state: dict[str, Any] | None) -> None:
-        """Ends a run that has not come to its end; its state is what the call has read."""
-        self.session = None
-        self.joined.drop()
+    def _stepped(self) -> None:
+        """The step has run; may be called again wherever it was left."""
+        self.joined.owed.owe(self.session)
+        if self in due.debtors:
+            due.debtors.remove(self)
+        if watching.current() is self:  # another thread may have asked for the gradients
+            watching.watch(None)
+        self.fed, self.given, self.inputs, self.concrete = [], [], [], None
+        self.state = STEPPED
+
+    def _take_back(self) -> None:
+        """Ends a run that has not come to its end, if there is one: what the call has read is in the view again."""
+        view = self.view
+        if self.session is None and len(view.arrays) == len(view.tensors):
+            return
+        state = {} if self.session is None else self.session.state
         names = self.joined.captured
-        self.view.arrays[:] = [raw_value(t) if state is None else state.get(name, raw_value(t))
-                               for name, t in zip(names, self.view.tensors, strict=True)]  # fmt: skip
+        arrays = [state.get(name, raw_value(t)) for name, t in zip(names, view.tensors, strict=True)]
         if self.joined.generator is not None:
-            self.view.arrays[self.joined.generator] = self.generator
+            arrays[self.joined.generator] = self.generator
+        # in this order: what the handler of a signal raises in between leaves nothing that could not be done again
+        self.joined.drop()
+        view.arrays[:] = arrays
+        self.session = None
 
     # ---- who looks ----
     def settle(self, t: Tensor) -> None:
         with self.lock:
+            if t._source is not self:
+                return  # another thread was first
             if self.state == STEPPED:
                 self._give(t)
             else:
@@ -255,26 +269,20 @@ class Deferral(watching.Watcher):
         with self.lock:
             if self.state == ASKED and self._can_step(None):
                 self._step(0.0)
-            if self.state != STEPPED:
+            if self.state == STEPPED:
+                self.joined.owed.deliver()
+            else:
                 self.end()
-            elif self in due.debtors:
-                self._give_gradients()
 
     def forget(self, tensors: Collection[Any]) -> None:
-        with self.lock:
-            if self.state == STEPPED and self.joined.trained <= {*map(id, tensors)}:
-                if self in due.debtors:
-                    due.debtors.remove(self)
-            else:
-                self.deliver()
+        self.deliver()
 
     def close(self) -> None:
         """Another step is about to run: what somebody still has of this one is fetched now."""
         with self.lock:
             if self.session is None or self.state != STEPPED:
                 return self.end()
-            if self in due.debtors:
-                self._give_gradients()
+            self.joined.owed.deliver()
             for known in self.refs:
                 t = known()
                 if t is not None and is_deferred(t) and t._source is self:  # type: ignore[attr-defined]
@@ -293,13 +301,6 @@ class Deferral(watching.Watcher):
             (found,) = self.session.fetch([joined.gradients_of_slots[slot]])
             t._grad = None if found is None else Tensor.wrap(found)
 
-    def _give_gradients(self) -> None:
-        joined = self.joined
-        found = [(p, name) for p, name in zip(joined.script.trained, joined.gradients, strict=True) if name is not None]
-        for (p, _), g in zip(found, self.session.fetch([name for _, name in found]), strict=True):
-            p._grad = None if g is None else Tensor.wrap(g)
-        due.debtors.remove(self)
-
     # ---- as if nothing had waited ----
     def end(self) -> None:
         with self.lock:
@@ -310,8 +311,7 @@ class Deferral(watching.Watcher):
                 return
             self.state = ENDING
             try:
-                if self.session is not None:
-                    self._take_back(self.session.state)
+                self._take_back()
                 if before == ASKED:
                     due.debtors.remove(self)
                 if before == ASKED or self.joined.buffers or any(known() is not None for known in self.refs):  # else nobody can ask for it
@@ -326,7 +326,7 @@ class Deferral(watching.Watcher):
 
     def _run_as_usual(self, asked: bool) -> None:
         assert self.concrete is not None
-        with dispatch.eager():
+        with dispatch.eager(), watching.nobody():
             before = dispatch.set_grad(True)
             try:
                 slots = [self._settled(i, t) for i, t in enumerate(self.run(self.concrete, self.inputs, self.fed, self.view))]
@@ -339,7 +339,9 @@ class Deferral(watching.Watcher):
                     slots += [self._settled(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
                 dispatch.set_grad(True)
                 if asked:
-                    autograd.backward(slots[self.joined.script.root])
+                    for p in self.joined.script.trained:
+                        p._grad = None  # as `backward()` has found them: what a signal's handler raises may have ended this once
+                    autograd.accumulate(slots[self.joined.script.root])
             finally:
                 dispatch.set_grad(before)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from ...tensor.ownership import Owned
 from ...tensor.random import STATE_NAME
 from ...tensor.tape import SpentNode
 from ..recipes import Argument, Constant, Fetched, Rebuilt
+from .owed import Owed
 from .script import GIVEN, INPUT, PARAM, SLOT, Operand, Script
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class JoinedStep:
         tensors, captured: the captured tensors of the trace, and the names of their variables.
         stops: for each slot whether no gradient flows to it.
         spent: what has made each slot, when `backward()` has freed it.
+        owed: the gradients of the last step.
+        lock: who has it may run a step; one for all, as they run in the same memory.
     """
 
     @staticmethod
@@ -127,7 +130,6 @@ class JoinedStep:
         self.tensors: Sequence[Tensor] = concrete.captured.now()
         self.recipe = optimizer and optimizer.recipe(script.trained)
         self._versions: Any = None
-        self.trained = frozenset(map(id, script.trained))
         block = concrete.program.global_block()
         self.split = any(may_raise(op, block) for op in block.ops)
         self.generator = next((i for i, c in enumerate(concrete.captured) if c.variable.name == STATE_NAME), None)
@@ -135,7 +137,7 @@ class JoinedStep:
         self.buffers = [(self.tensors[concrete.positions[id(t)]], position) for t, position in concrete.effects.captures]
         self._layouts: dict[tuple, Layout | None] = {}
         self._ones = np.ones((), np.float32)
-        self._lock = forks.reentrant_lock()
+        self.lock = forks.reentrant_lock()
         self._last: Deferral | None = None
         self._session: Any = None
         program = clone_program(concrete.program)
@@ -190,7 +192,7 @@ class JoinedStep:
         self._fetched = fetched
         self.names = {i: slots[i]._value.name for i in kept}  # type: ignore[union-attr]
         gradients = [None if g is None else g.name for g in found]
-        self.gradients = gradients[: len(script.trained)]
+        self.owed = Owed(script.trained, gradients[: len(script.trained)])
         found_of_slots = zip(watched, gradients[len(script.trained) :], strict=True)
         self.gradients_of_slots = {slot: name for slot, name in found_of_slots if name is not None}
         self._given = [v.name for v in given]
@@ -266,7 +268,7 @@ class JoinedStep:
             fed, given: the inputs of the call, and what the loop has brought along; None for what it will.
             generator: the state of the random generator.
         """
-        with self._lock:
+        with self.lock:
             if self._last is not None and self._last is not step:  # which was interrupted, and is made again
                 self._last.close()
             if self._session is not None:
@@ -287,7 +289,7 @@ class JoinedStep:
 
     def drop(self) -> None:
         """Ends a run that has not come to its end."""
-        with self._lock:
+        with self.lock:
             if self._session is not None:
                 self._session.close()
                 self._session = None
@@ -296,12 +298,13 @@ class JoinedStep:
         """Whether a split run can go on: what it writes to is still what it has begun with, and nobody else's."""
         return self._owned.is_up_to_date()
 
-    def finish(self, session: Any, given: Sequence[Any], rate: float) -> None:
+    def finish(self, session: Any, given: Sequence[Any], rate: float, then: Callable[[], None]) -> None:
         """Makes a step: all of it, or nothing.
 
         Args:
             given: of a split run, what the loop has brought along since.
             rate: the learning rate.
+            then: what belongs to it; may be called again wherever it was left.
         """
         self._rate[0] = rate  # type: ignore[index]
         if self.split:
@@ -313,6 +316,7 @@ class JoinedStep:
                 t._value = session.state[name]
             for t, slot in self.buffers:
                 become(t, session.fetch([self.names[slot]])[0], True)
+            then()
 
         signals.whole(finish, session.has_begun)
 

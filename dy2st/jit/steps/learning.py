@@ -40,6 +40,7 @@ class Steps:
         self.joined: JoinedStep | None = None
         self.credit = CREDIT
         self._script: Script | None = None
+        self._recording: Recording | None = None
         self._alike = 0
         self._since = 0.0
 
@@ -57,11 +58,12 @@ class Steps:
         if self.credit <= 0 or self.joined is not None or not (runs_native() and dispatch.is_grad_enabled()) or interprets():
             return
         watching.end()
-        Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
+        self._recording = Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
 
     # ---- what was learned ----
     def learned(self, concrete: ConcreteProgram, script: Script) -> None:
         """A step was written down as a whole."""
+        self._recording = None
         if self._script is None or not script.is_like(self._script):
             self._script, self._alike, self._since = script, 0, time.perf_counter()
             self.credit -= 1
@@ -78,6 +80,7 @@ class Steps:
 
     def not_learned(self) -> None:
         """Something came in between."""
+        self._recording = None
         self.credit -= 1
 
     def followed(self) -> None:

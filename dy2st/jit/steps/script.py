@@ -32,6 +32,7 @@ class Line:
         grad: whether gradients were recorded.
         location: of the user's code; those of two steps are the same, or do not matter.
         checked: behind 0, which input decides whether the op fails because of values; 0: it does not fail.
+        zeros: the names of the attributes that are, or have among them, a zero with a sign.
     """
 
     op: type[OpDef]
@@ -41,6 +42,21 @@ class Line:
     grad: bool
     checked: int = 0
     location: Location | None = field(default=None, compare=False)
+    zeros: tuple[str, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "zeros", tuple([name for name, value in self.attrs.items() if _has_zero(value)]))
+
+    def has(self, attrs: dict[str, Any]) -> bool:
+        """Whether the attributes of another op are these. -0.0 is another number than 0.0, which `==` does not tell."""
+        own = self.attrs
+        return attrs is own or (attrs == own and not (self.zeros and any(str(attrs[name]) != str(own[name]) for name in self.zeros)))
+
+
+def _has_zero(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_zero, value))
+    return isinstance(value, float) and value == 0.0
 
 
 @dataclass(frozen=True)
