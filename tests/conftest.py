@@ -22,9 +22,12 @@ KEPT_SYMBOL = kept.symbol
 
 
 @pytest.fixture(autouse=True)
-def planned(monkeypatch):
+def planned():
     """Tests look at what becomes of a Program, some with other constants than the text of the package has: nothing is kept of it."""
-    monkeypatch.setattr(kept, "symbol", lambda *_: None)
+    # a patch of its own: `monkeypatch` would be undone behind all fixtures of a test
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "symbol", lambda *_: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import faulty
 import numpy as np
 import pytest
 from dy2st_runtime.errors import Dy2stError, location_of
-from dy2st_runtime.executor import executable
+from dy2st_runtime.executor import planning
 
 import dy2st as paddle
 from dy2st import config, errors, jit, nn, static
@@ -221,7 +221,7 @@ def test_what_an_op_was_given_is_said_once():
 @pytest.mark.parametrize("asked", [False, True])
 def test_why_a_kernel_does_not_compile_is_shown_only_if_asked_for(monkeypatch, asked):
     source = f"def kernel(a):\n    return nothing_{asked}(a)\n"
-    monkeypatch.setattr(executable.cpu, "render", lambda *args, **options: source)
+    monkeypatch.setattr(planning.cpu, "render", lambda *args, **options: source)
 
     def doubled(x):
         return paddle.tanh(x) * 2

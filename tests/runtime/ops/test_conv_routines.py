@@ -13,7 +13,7 @@ import pytest
 from dividing import alike_for_threads
 from dy2st_runtime import threads
 from dy2st_runtime.codegen import layout
-from dy2st_runtime.executor import conv_direct, scalars, tiles
+from dy2st_runtime.executor import conv_direct, planning, scalars, tiles
 from dy2st_runtime.executor import executable as executables
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.executable import Executable
@@ -294,7 +294,7 @@ def test_a_steady_state_allocates_nothing() -> None:
 @pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
 @pytest.mark.parametrize(("attrs", "sizes"), [(GRIDS["same"][0], GRIDS["same"][1][0]), (GRIDS["far"][0], GRIDS["far"][1][0]), *DEPTHWISE])
 def test_the_nests_of_targets_without_routines(op: str, attrs: dict[str, Any], sizes: tuple[int, ...], monkeypatch: Any) -> None:
-    monkeypatch.setattr(executables, "lower", lambda *args, **options: lower(*args, **{**options, "routines": False}))
+    monkeypatch.setattr(planning, "lower", lambda *args, **options: lower(*args, **{**options, "routines": False}))
     inputs = operands(sizes, attrs, "float32")[op]
     executable = compiled(op, inputs, attrs, open_dims=False)
     assert not any("call_conv" in source for source in executable.sources)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import GradientError, ShapeError
-from dy2st_runtime.executor import executable as executables
+from dy2st_runtime.executor import planning
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Operator, Variable, clone_program, verify
 from dy2st_runtime.lowering.lower import lower
@@ -270,7 +270,7 @@ def test_what_does_not_fit_is_the_error_of_the_convolution(attrs: dict[str, Any]
 
 
 def test_targets_without_routines_finish_in_a_kernel_of_their_own(monkeypatch: Any) -> None:
-    monkeypatch.setattr(executables, "lower", lambda *args, **options: lower(*args, **{**options, "routines": False}))
+    monkeypatch.setattr(planning, "lower", lambda *args, **options: lower(*args, **{**options, "routines": False}))
     attrs, image, weights = KINDS[4]
     m, out, values = chain(attrs, image, weights, "float32", False)
     exe = Executable(clone_program(m.program), m.feeds, [out.name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,10 @@ from dy2st_runtime.executor.executable import Session
 
 import dy2st as paddle
 from dy2st import nn
-from dy2st.jit.steps import deferral, learning
+from dy2st.jit.steps import deferral
 from dy2st.tensor import due, watching
 
 F = nn.functional
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Steps are joined as soon as they are known to be alike, however little time they take."""
-    monkeypatch.setattr(learning, "SHARE", 0.0)
-    yield
-    watching.end()
-    assert not watching.blocks
 
 
 class Normalized(nn.Layer):
