@@ -23,7 +23,11 @@ KEPT_SYMBOL = kept.symbol
 
 @pytest.fixture(autouse=True)
 def planned():
-    """Tests look at what becomes of a Program, some with other constants than the text of the package has: nothing is kept of it."""
+    """Tests look at what becomes of a Program, some with other constants than the text of the package has: nothing is kept of it.
+    With KEEP_PLANS=1 plans are kept: a second run takes those of the first."""
+    if os.environ.get("KEEP_PLANS") == "1":
+        yield
+        return
     # a patch of its own: `monkeypatch` would be undone behind all fixtures of a test
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept, "symbol", lambda *_: None)
