@@ -20,6 +20,7 @@ from .comprehensions import list_join as list_join
 from .elsewhere import Elsewhere as Elsewhere
 from .for_stmt import for_stmt as for_stmt
 from .generators import generator as generator
+from .hub import current_tracer as _current_tracer
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .items import getitem as getitem
@@ -67,7 +68,6 @@ from .texts import percent as percent
 from .texts import percent_of as percent_of
 from .texts import shown as shown
 from .texts import text as text
-from .tracer import current_tracer as _current_tracer
 from .tries import try_stmt as try_stmt
 from .undefined import Dead as Dead
 from .undefined import Undefined as Undefined

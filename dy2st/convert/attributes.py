@@ -24,8 +24,10 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..tensor.promotion import no_number
 from ..transpiler import is_generated
+from . import hub
 from .dicts import StagedDict
 from .foreign import HEAP_TYPE, LAYER_STORES, is_foreign_class, is_layer
+from .hub import current_tracer, need_tracer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .options import OneOf
@@ -164,13 +166,12 @@ def _place(owner: Any, name: str) -> str | None:
     None: it is left to Python. So it is for what stands for several objects or for none, for objects of libraries,
     and for what a layer keeps elsewhere.
     """
-    from .calls import is_ignored
 
     cls = type(owner)
     if isinstance(owner, (type, types.ModuleType, types.FunctionType)):
         return "own"
     layer = is_layer(owner)
-    foreign = is_ignored(cls) and not layer
+    foreign = hub.is_ignored(cls) and not layer
     found, attributes = defined(cls, name), dict_of(owner)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         if foreign or isinstance(found, types.GetSetDescriptorType):  # of a class that is written in C, as the `args` of exceptions
@@ -266,7 +267,6 @@ def remove(owner: Any, name: str) -> None:
 
 def _note_change(owner: Any, name: str) -> None:
     """An object is given an attribute, or loses one: those of tensors are not watched before."""
-    from .tracer import current_tracer
 
     if isinstance(owner, Tensor) and (tracer := current_tracer()) is not None:
         tracer.about_to_change(owner, name)
@@ -279,7 +279,6 @@ def require_asked(owner: Any, name: str) -> None:
     Raises:
         StructureError: it is an object of a class that cannot change.
     """
-    from .tracer import need_tracer
 
     cls = type(owner)
     if not may_change_class(cls):
@@ -302,8 +301,6 @@ def maybe_there(owner: Any, name: str) -> MaybeAttribute | None:
 
 def looked_up(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], Any]) -> Any:
     """What `look` gives for an object that may have the attribute: where it has it, and where it has not."""
-    from .if_stmt import if_expr
-    from .tracer import need_tracer
 
     def there() -> Any:
         put(owner, name, need_tracer("an attribute").defined(found.value, name))
@@ -313,20 +310,17 @@ def looked_up(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], A
         remove(owner, name)
         return look()
 
-    return if_expr(found.has, there, missing, f"attribute {name!r}")
+    return hub.if_expr(found.has, there, missing, f"attribute {name!r}")
 
 
 def _require_there(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], Any]) -> None:
     """The object has the attribute from here on: in the other runs it is raised what `look` raises without it."""
-    from .logical import not_
-    from .raising import raise_where
-    from .tracer import need_tracer
 
     remove(owner, name)
     try:
         look()
     except AttributeError as error:
-        raise_where(not_(found.has), AttributeError(*error.args))
+        hub.raise_where(hub.not_(found.has), AttributeError(*error.args))
     put(owner, name, need_tracer("an attribute").defined(found.value, name))
 
 
@@ -341,8 +335,6 @@ def reading(raw: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     """`__getattribute__` of a class with an object that has an attribute in some runs only."""
 
     def __getattribute__(self: Any, name: str) -> Any:
-        from .tracer import current_tracer
-
         if not moving.state and current_tracer() is not None:
             if name == "__dict__":
                 _require_known(self)
@@ -359,8 +351,6 @@ def deleting(raw: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
     """`__delattr__` of such a class, and of tensors."""
 
     def __delattr__(self: Any, name: str) -> None:
-        from .tracer import current_tracer
-
         if not moving.state and current_tracer() is not None:
             _note_change(self, name)
             if (found := maybe_there(self, name)) is not None:

@@ -27,7 +27,7 @@ from ..tensor.kinds import as_number, kinds_of, python_dtype, require_one_kind, 
 from ..tensor.location import user_location
 from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
-from . import copying
+from . import copying, hub
 from .behind import Opened, beside
 from .by_kind import by_kind
 from .dicts import StagedDict, StagedView
@@ -35,6 +35,7 @@ from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
 from .generators import Generator, generator, numbered
 from .hand_written import HAND_WRITTEN
+from .hub import BUILTINS, current_tracer, is_staged
 from .identity import id_
 from .if_stmt import or_none, truth
 from .iterables import (
@@ -64,7 +65,6 @@ from .spaces import OF_NAMESPACES
 from .special import as_length, bound
 from .tensor_functions import OF_TENSORS
 from .texts import StagedText, require_known
-from .tracer import current_tracer, is_staged
 
 
 def _staged_any(*values: Any) -> bool:
@@ -213,24 +213,20 @@ def reversed_(x: Any) -> Any:
 
 
 def map_(f: Callable, *xs: Any) -> Any:
-    from .calls import call
-
     if len(xs) == 1 and isinstance(xs[0], Lazy):
-        return generator(xs[0], call(f))
+        return generator(xs[0], hub.call(f))
     xs = tuple(map(fresh, xs))
     beside(xs)
     overs = [staged(x) for x in xs]
     if all(over is None for over in overs):
-        return map(call(f), *xs)
-    return staged_map(call(f), staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)]))
+        return map(hub.call(f), *xs)
+    return staged_map(hub.call(f), staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)]))
 
 
 def filter_(f: Callable | None, xs: Iterable) -> Any:
-    from .calls import call
-
     if isinstance(f, OneOf) and None in f._dy_options.values:  # for which it means another thing
         f._dy_fail("the function of filter()")
-    return generator(xs, _itself, _itself if f is None else call(f))
+    return generator(xs, _itself, _itself if f is None else hub.call(f))
 
 
 def _itself(x: Any) -> Any:
@@ -239,11 +235,10 @@ def _itself(x: Any) -> Any:
 
 def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
     """`functools.reduce`."""
-    from .calls import call
 
     if isinstance(xs, (Lazy, Staged, DynamicList, StagedDict, StagedView)) or is_staged(xs):
-        return combined(call(f), xs, *start)
-    return functools.reduce(call(f), fresh(xs), *start)
+        return combined(hub.call(f), xs, *start)
+    return functools.reduce(hub.call(f), fresh(xs), *start)
 
 
 def classes(x: Tensor) -> set[type]:
@@ -254,10 +249,9 @@ def classes(x: Tensor) -> set[type]:
 
 def _own_check(kind: Any) -> Any:
     """The `__instancecheck__` that a metaclass of the user's gives a class, in its converted form; None if there is none."""
-    from .calls import call, is_ignored
 
     own = inspect.getattr_static(type(kind), "__instancecheck__", None)
-    return call(types.MethodType(own, kind)) if isinstance(own, types.FunctionType) and not is_ignored(own) else None
+    return hub.call(types.MethodType(own, kind)) if isinstance(own, types.FunctionType) and not hub.is_ignored(own) else None
 
 
 def _is_one(cls: type, kinds: Any) -> bool:
@@ -311,6 +305,7 @@ def callable_(x: Any) -> Any:
     return choose(x, callable_) if isinstance(x, OneOf) else callable(x)
 
 
+@hub.primitive
 def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     """`type(x)`, with the Python number for a weak scalar, and list for a list of dynamic length."""
     if isinstance(x, (MaybeNone, MaybeValue)) and not args:
@@ -453,30 +448,27 @@ def _contains(items: Any, x: Any) -> Any:
 def _filterfalse(test: Any, xs: Iterable) -> Any:
     if current_tracer() is None:
         return itertools.filterfalse(test, xs)
-    from .calls import call
 
-    return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
+    return filter_(lambda x: not_(x if test is None else hub.call(test)(x)), xs)
 
 
 def _converted(f: Callable, own: Callable) -> Callable:
     """A function or class of the library, of which `own` is written in Python: that one while a function is traced."""
 
     def call_it(*args: Any, **kwargs: Any) -> Any:
-        from .calls import call
-
-        return f(*args, **kwargs) if current_tracer() is None else call(own)(*args, **kwargs)
+        return f(*args, **kwargs) if current_tracer() is None else hub.call(own)(*args, **kwargs)
 
     return call_it
 
 
-BUILTINS: dict[Any, Callable] = {
+BUILTINS.update({
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     callable: callable_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
-}  # fmt: skip
+})  # fmt: skip
 for _python, _ours in BUILTINS.items():
     if isinstance(_ours, types.FunctionType):  # what Python says of wrong arguments names the function
         _ours.__module__, _ours.__qualname__ = _python.__module__, _python.__qualname__

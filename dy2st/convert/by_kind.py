@@ -9,10 +9,10 @@ from typing import Any
 from ..tensor import Tensor
 from ..tensor.kinds import Kinds, as_number, resolved
 from ..tensor.promotion import converted
+from .hub import is_staged
 from .if_stmt import if_expr
 from .logical import python_bool
 from .optional import MaybeNone
-from .tracer import is_staged
 
 
 def by_kind(f: Callable) -> Callable:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from ..tensor import Tensor
-from . import elsewhere
+from . import elsewhere, hub
 from .attributes import looked_up, maybe_there
-from .builtin_functions import type_
 from .cells import OuterVariable
 from .if_stmt import or_none
 from .maybe_value import MaybeValue
@@ -23,7 +22,6 @@ from .undefined import Undefined
 
 def by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
-    from .calls import is_ignored
 
     if len(args) > 1 and isinstance(args[1], OneOf):
         return choose(args[1], lambda name: by_name(tracer, f, args[0], name, *args[2:]))
@@ -39,19 +37,18 @@ def by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     if answers and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
         return looked_up(args[0], args[1], found, lambda: f(*args))
     if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak:
-        cls = type_(args[0])
+        cls = hub.type_(args[0])
         if f is hasattr:
             return hasattr(cls, args[1])
         # a number of Python has no such attribute either; or it has one, and no default is asked for
         return f(*args[:2]) if hasattr(cls, args[1]) else f(cls(), *args[1:])
-    if answers and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
+    if answers and not isinstance(args[0], (Tensor, type)) and not hub.is_ignored(type(args[0])):
         return _or_none_there(f, *args)
     return f(*args)
 
 
 def named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner: Any, /) -> Any:
     """What these do with an object: they have the names of attributes and methods in them."""
-    from .calls import call
 
     of, given = cast("tuple[Any, tuple]", f.__reduce__())
     if isinstance(f, operator.attrgetter):
@@ -61,12 +58,11 @@ def named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner:
     if isinstance(of, functools.partial):
         given, keywords = (*of.args, *given), of.keywords
     name, *args = given
-    return call(by_name(tracer, getattr, owner, name))(*args, **keywords)
+    return hub.call(by_name(tracer, getattr, owner, name))(*args, **keywords)
 
 
 def changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
-    from .calls import is_ignored
 
     if len(args) > 1 and isinstance(args[1], str):
         if args[1] in elsewhere.NAMES and len(args) == 3:
@@ -74,7 +70,7 @@ def changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
             return
         if isinstance(args[0], types.ModuleType):
             tracer.watch_variable(OuterVariable(args[1], vars(args[0])))
-        elif isinstance(args[0], type) and not is_ignored(args[0]):
+        elif isinstance(args[0], type) and not hub.is_ignored(args[0]):
             tracer.watch_attribute(*args[:2])
         elif isinstance(args[0], (type, Tensor)):
             tracer.give_attribute(*args[:2])

@@ -21,10 +21,10 @@ from ..tensor import Tensor
 from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
-from . import foreign, slots
+from . import foreign, hub, slots
 from .api_calls import call_of_api
 from .as_it_is import call_as_it_is
-from .builtin_functions import BUILTINS, FUNCTIONS, classes, of_each, type_
+from .builtin_functions import FUNCTIONS, classes, of_each
 from .by_name import by_name, changed_by_name, named
 from .caches import cached
 from .containers import is_container
@@ -34,6 +34,7 @@ from .drawn import GENERATORS, drawing
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
+from .hub import current_tracer
 from .iterators import advanced, next_, with_fresh
 from .libraries import (
     OF_BYTES,
@@ -55,7 +56,7 @@ from .recursion import enter
 from .spaces import run_code
 from .stops import is_debugger
 from .texts import reading, require_known, shown, text
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 from .unseen import runs_as_it_is
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
@@ -92,6 +93,7 @@ def not_to_static(function: Callable | None = None) -> Any:
     return function
 
 
+@hub.primitive
 def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
@@ -130,7 +132,7 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
         return replacement
     if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
         return functools.partial(of_numpy, f)
-    if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
+    if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in hub.BUILTINS:
         return functools.partial(of_library, f)
     if isinstance(f, (operator.attrgetter, operator.methodcaller)) and tracer is not None:
         return functools.partial(named, tracer, f)
@@ -189,6 +191,7 @@ def _convert(f: types.FunctionType) -> Converted | None:
         raise
 
 
+@hub.primitive
 def why_unconverted(code: types.CodeType | None) -> str | None:
     """What to say of a function whose branches and loops are Python's where they depend on a tensor; None if nothing kept it."""
     reason = None if code is None else _reasons.get(code)
@@ -201,6 +204,7 @@ def _reason(f: types.FunctionType) -> str:
     return _reasons.get(f.__code__, "the user has told so (`not_to_static`, `ignore_module`)")
 
 
+@hub.primitive
 def is_called_unconverted() -> bool:
     """Whether the innermost function of the user's that is running runs as it is, as it cannot be converted."""
     frame = sys._getframe(1)
@@ -224,6 +228,7 @@ def convert_function(f: types.FunctionType) -> Converted:
     return convert(f, runtime)
 
 
+@hub.primitive
 def is_ignored(f: Any) -> bool:
     """Whether a function runs as it is."""
     if getattr(f, "_dy2st_not_to_static", False):
@@ -274,10 +279,10 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if isinstance(owner, MaybeNone) and tracer is not None:
         bare = owner.attribute(f.__name__)
     if tracer is not None and isinstance(bare, Tensor) and bare._weak and f.__name__.startswith("__") and len(classes(bare)) == 1:
-        return functools.partial(slots.slot_of, type_(bare), f.__name__, bare)
+        return functools.partial(slots.slot_of, hub.type_(bare), f.__name__, bare)
     if isinstance(bare, Tensor) and bare._kinds is not None and any(hasattr(c, f.__name__) for c in classes(bare) - {Tensor}):
         raise bare._kinds.fail(f"what its method {f.__name__!r} does depends on that")
-    if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(type_(bare), f.__name__))):
+    if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(hub.type_(bare), f.__name__))):
         bare = no_number(bare, f"'{{}}' object has no attribute {f.__name__!r}", AttributeError)
     if bare is owner:
         return _bound(f, tracer)
@@ -327,8 +332,8 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
 
 
 def _builtin(f: Any, tracer: Tracer | None) -> Any:
-    if f in BUILTINS:
-        return BUILTINS[f]
+    if f in hub.BUILTINS:
+        return hub.BUILTINS[f]
     if tracer is not None and f is contextlib._GeneratorContextManager:
         return _managed
     if tracer is not None and (f is eval or f is exec):

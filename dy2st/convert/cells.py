@@ -15,6 +15,7 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .attributes import MISSING, require_asked
 from .containers import copied, put
+from .hub import current_tracer, need_tracer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import codes_in, names_of
 from .shown import named, shown
@@ -171,8 +172,6 @@ class TensorCell(Cell):
         return resolved(value) if isinstance(value, Tensor) else value  # also where it is a number: which it is, that it stays
 
     def write(self, value: Any) -> None:
-        from .tracer import need_tracer
-
         tracer = need_tracer("a modification in place")
         tracer.carry_on(self.target, tracer.carry(value) if isinstance(value, Tensor) else value._value)
 
@@ -218,7 +217,6 @@ class EntryCell(Cell):
 
     def _owner(self) -> Any:
         """The object (or class) of which the entry is an attribute; None if it is none."""
-        from .tracer import current_tracer
 
         if isinstance(self.target, OuterVariable):
             holder = self.target.holder

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
+from . import hub
 from .attributes import MISSING, defined, dict_of, held, may_change_class
 from .containers import BUILT_IN, LEAVES, held_by, put
 from .dynamic import DynamicList
 from .foreign import is_foreign_class
 from .growing import current, substitute
 from .holders import parts_of
+from .hub import current_tracer
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
@@ -56,10 +58,8 @@ def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outs
     """Remembers of which containers a value has been merged; `outside` are the ids of those that were there before."""
 
     def pick(parts: Sequence[Any], f: Callable[[Any], Any]) -> Any:
-        from .if_stmt import if_expr
-
         one, other = parts
-        return if_expr(test, partial(f, one), partial(f, other))
+        return hub.if_expr(test, partial(f, one), partial(f, other))
 
     _note(tracer, merged, sides, pick, lambda x: _existed(tracer, x, outside))
 
@@ -135,8 +135,6 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
 
     @wraps(change)
     def on_either(a: Any, /, *args: Any, **kwargs: Any) -> Any:
-        from .tracer import current_tracer
-
         tracer = current_tracer()
         if isinstance(a, MaybeValue):
             given = on_either(_there(a, change, args), *args, **kwargs)
@@ -189,8 +187,6 @@ def choosing(inherited: Callable[[Any, str, Any], None]) -> Callable[[Any, str, 
     raw = getattr(inherited, "_dy_chooses", inherited)  # of a base that has got one of these: each asks once
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        from .tracer import current_tracer
-
         tracer = current_tracer()
         if tracer is None or moving.state or hasattr(type(defined(type(self), name)), "__set__"):
             raw(self, name, value)

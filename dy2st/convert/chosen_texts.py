@@ -21,7 +21,9 @@ import numpy as np
 from ..tensor import Tensor
 from ..tensor.location import is_own_code
 from ..transpiler import is_generated
+from . import hub
 from .foreign import is_foreign
+from .hub import current_tracer
 from .met import FORMATTING
 from .options import OneOf, Options, looked_up, values_of
 from .texts import MARK, StagedText, text
@@ -38,12 +40,10 @@ def shown_chosen(x: OneOf, how: Callable[[Any], str]) -> StagedText:
     Raises:
         StagedValueError: the user's code says what the text of one of them is, or code that is not converted looks at it.
     """
-    from .calls import is_called_unconverted
-    from .tracer import current_tracer
 
     tracer = current_tracer()
     values = x._dy_options.values
-    if tracer is None or is_called_unconverted() or not _is_asked_by_converted_code() or not all(map(_is_plain, values)):
+    if tracer is None or hub.is_called_unconverted() or not _is_asked_by_converted_code() or not all(map(_is_plain, values)):
         x._dy_fail("made a text")
     return tracer.mark(x._dy_index, CHOICE + json.dumps([how(v) for v in values]))
 
@@ -88,7 +88,6 @@ def options_of_mark(shown: str) -> list[str] | None:
 
 def one_of_texts(said: str) -> Any:
     """A text with marks as one of several texts, if the run only chooses one; else the same, as one that only the run knows."""
-    from .tracer import current_tracer
 
     if (tracer := current_tracer()) is None:
         return StagedText(said)

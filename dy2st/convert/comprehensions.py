@@ -13,11 +13,12 @@ from ..tensor.location import user_location
 from .dynamic import DynamicList
 from .for_stmt import for_stmt
 from .growing import current
+from .hub import current_tracer
 from .if_stmt import if_stmt, truth
 from .iterables import Lazy, staged
 from .iterators import fresh
 from .mutation import list_append, list_extend, setitem
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 from .undefined import nothing
 
 

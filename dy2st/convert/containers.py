@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 import numpy as np
 
 from ..tensor import Parameter, Tensor
+from . import hub
 from .conversions import conversion_of, has_attributes
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -136,11 +137,10 @@ def differ(container: Any, contents: Any) -> bool:
 
 def is_plain_object(x: Any) -> bool:
     """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
-    from .calls import is_ignored
 
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
-    return hasattr(x, "__dict__") and not is_layer(x) and (isinstance(x, WITH_ATTRIBUTES) or not is_ignored(type(x)))
+    return hasattr(x, "__dict__") and not is_layer(x) and (isinstance(x, WITH_ATTRIBUTES) or not hub.is_ignored(type(x)))
 
 
 def containers_of(*values: Any, attributes: dict[int, Any] | None = None, holders: dict[int, Any] | None = None) -> Iterable[Any]:
@@ -168,8 +168,6 @@ def lists_in(value: Any) -> Iterable[DynamicList]:
 
 
 def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None, met: dict[int, Any]) -> None:
-    from .calls import is_ignored
-
     stack = [value]
     while stack:
         x, parts = stack.pop(), None
@@ -193,7 +191,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             met[id(x)] = x
             stack += parts
         elif isinstance(x, (Tensor, DynamicList, types.ModuleType)) or (
-            x is not value and not hasattr(kind, "sublayers") and not isinstance(x, WITH_ATTRIBUTES) and is_ignored(kind)
+            x is not value and not hasattr(kind, "sublayers") and not isinstance(x, WITH_ATTRIBUTES) and hub.is_ignored(kind)
         ):
             continue
         if is_of_a_call(kind):

@@ -15,18 +15,19 @@ from typing import Any
 
 from ..errors import InplaceError
 from ..tensor.location import user_location
+from . import hub
 from .attributes import dict_of
 from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import list_tracer
 from .foreign import is_layer
+from .hub import current_tracer
 from .if_stmt import or_none
 from .lists import StagedList
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .records import RecordList
-from .tracer import current_tracer
 
 
 def shallow(x: Any) -> Any:
@@ -108,9 +109,7 @@ def _made(old: Any, new: Any) -> Any:
 
 
 def _of_the_user(method: FunctionType, x: Any) -> Callable:
-    from .calls import call
-
-    return call(MethodType(method, x))  # type: ignore[no-any-return]
+    return hub.call(MethodType(method, x))  # type: ignore[no-any-return]
 
 
 # ---- what stands for values of Python ----

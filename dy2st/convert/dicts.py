@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from . import hub
+from .hub import need_tracer
 from .undefined import Undefined
 
 _NOTHING = object()
@@ -98,44 +100,38 @@ class StagedDict:
 
     def _made(self) -> Any:
         """The value of a key that is asked for and not there."""
-        from .calls import call
 
-        return call(self.factory)()
+        return hub.call(self.factory)()
 
     def _fill(self, key: Any, value: Callable[[], Any]) -> None:
         """It gets a key where it does not have it: before the value is read, so that what changes that changes what is in it."""
-        from .if_stmt import if_expr
         from .options import OneOf, choose
 
         if isinstance(key, OneOf):
             choose(key, lambda one: self._fill(one, value))
             return
-        if_expr(self.contains(key), lambda: None, lambda: self.__setitem__(key, value()))
+        hub.if_expr(self.contains(key), lambda: None, lambda: self.__setitem__(key, value()))
 
     def _require(self, key: Any) -> None:
         """KeyError where it does not have a key: now, or in the run."""
-        from .logical import not_
-        from .raising import raise_where
 
         known = self.contains(key)
         if known is False:
             raise KeyError(key)
         if known is not True:
-            raise_where(not_(known), KeyError(key))
+            hub.raise_where(hub.not_(known), KeyError(key))
 
     def get(self, key: Any, default: Any = None) -> Any:
-        from .if_stmt import if_expr
         from .options import OneOf, choose
 
         if isinstance(key, OneOf):
             return choose(key, lambda one: self.get(one, default))
-        return if_expr(self.contains(key), lambda: self.values_of[key], lambda: default)
+        return hub.if_expr(self.contains(key), lambda: self.values_of[key], lambda: default)
 
     def length(self) -> Any:
         """The number of keys, an int or one that only the run knows."""
-        from .builtin_functions import BUILTINS
 
-        return sum((BUILTINS[int](known) for known in self.has.values()), 0)
+        return sum((hub.BUILTINS[int](known) for known in self.has.values()), 0)
 
     def keys(self) -> StagedView:
         return StagedView(self, "keys", lambda key: key)
@@ -238,11 +234,9 @@ class StagedDict:
             self._count(other, more)
             return
         if isinstance(other, StagedDict):
-            from .if_stmt import if_expr
-
             other.require_order()
             for key in other.has:
-                if_expr(other.contains(key), partial(self._take, other, key), lambda: None)
+                hub.if_expr(other.contains(key), partial(self._take, other, key), lambda: None)
             other = ()
         for key, value in dict(other, **more).items():
             self[key] = value
@@ -327,6 +321,4 @@ for _name, _what in {
 
 
 def _tracer() -> Any:
-    from .tracer import need_tracer
-
     return need_tracer("a dict")

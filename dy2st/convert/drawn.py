@@ -16,7 +16,7 @@ from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from .items import getitem
+from . import hub
 from .tracer import Tracer
 
 GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
@@ -65,7 +65,7 @@ def _outlives(tracer: Tracer, owner: Any) -> bool:
 def _drawn(tracer: Tracer, f: Any, owner: Any, called: str, /, *args: Any, **kwargs: Any) -> Any:
     if f.__name__ == "choice" and isinstance(owner, random.Random) and len(args) == 1 and type(args[0]) in _SEQUENCES and args[0]:
         # as Python does it
-        return getitem(args[0], _drawn(tracer, owner.randrange, owner, called, len(args[0])))
+        return hub.getitem(args[0], _drawn(tracer, owner.randrange, owner, called, len(args[0])))
     given = (*args, *kwargs.values())
     if not all(x is None or (type(x) in _DTYPES and abs(x) < _LARGEST) for x in given):
         raise _once(called)

@@ -11,6 +11,8 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.arguments import Entries
 from ..tensor.location import instruction, user_location
+from . import hub
+from .hub import need_tracer
 from .list_indices import bounds, chosen, counted, integer, repeated
 
 if TYPE_CHECKING:
@@ -182,14 +184,10 @@ class DynamicList(Entries):
         return self
 
     def __eq__(self, other: object) -> Any:
-        from .logical import compare
-
-        return compare("==", self, other)
+        return hub.compare("==", self, other)
 
     def __ne__(self, other: object) -> Any:
-        from .logical import compare
-
-        return compare("!=", self, other)
+        return hub.compare("!=", self, other)
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'list'")
@@ -228,6 +226,5 @@ def is_in_place(frame: FrameType) -> bool:
 
 def list_tracer() -> Tracer:
     """The tracer that a list of dynamic length is of."""
-    from .tracer import need_tracer
 
     return need_tracer("a list")

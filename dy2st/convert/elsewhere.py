@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .hub import current_tracer
 from .options import OneOf
-from .tracer import current_tracer
 
 NAMES = {"__class__": "class", "__dict__": "dict", "__bases__": "bases", "cell_contents": "contents"}
 _HINTS = {

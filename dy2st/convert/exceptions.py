@@ -19,13 +19,14 @@ from ..tensor.kinds import require_one_kind
 from .aliases import is_inside
 from .containers import containers_of, held_by
 from .growing import current
+from .hub import is_staged
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
 from .optional import MaybeNone
 from .printing import texts
 from .structure import Tree, flatten, unflatten
 from .texts import MARK, StagedText, is_marked
-from .tracer import Tracer, is_staged
+from .tracer import Tracer
 
 _OF_PYTHON = 1 << 9
 """The flag of classes that a `class` statement has made (Py_TPFLAGS_HEAPTYPE)."""

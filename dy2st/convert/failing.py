@@ -16,8 +16,8 @@ from ..tensor.attribute import sizes
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of
 from ..tensor.kinds import as_number
+from .hub import renamed
 from .logical import or_test
-from .tracer import renamed
 
 Test = tuple[Any, Exception]
 _NEGATIVE, _OF_ZERO = message_of(ZeroDivisionError, pow, 0.0, -1.0), "zero to a negative integer power"

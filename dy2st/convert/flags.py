@@ -10,7 +10,6 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
 from ..errors import StagedValueError, StructureError
-from ..static.recorder import ProgramRecorder
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import GradientsInside
@@ -18,13 +17,14 @@ from .aliases import Aliases, is_inside
 from .cells import TensorCell
 from .first_values import first_value
 from .frames import Frame
+from .hub import TracerBase
 from .needs import Need, Needs
 
 if TYPE_CHECKING:
     from .state_made import StateMade
 
 
-class Flags(ProgramRecorder):
+class Flags(TracerBase):
     """The part of a `Tracer` that knows which tensors are leaves, and where gradients stop.
 
     Attributes:

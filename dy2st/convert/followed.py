@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
-from .tracer import current_tracer
+from .hub import current_tracer
 
 FILES = (io.StringIO, io.BytesIO)  # whose contents are followed
 _OF_POSITION = {"read", "read1", "readall", "readinto", "readline", "readlines", "peek", "seek", "tell", "__next__"}

@@ -14,18 +14,19 @@ from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
+from . import hub
 from .behind import Opened, containers_behind, walks
-from .calls import call
 from .containers import differ
 from .generators import Generator
 from .growing import current
+from .hub import current_tracer, need_tracer
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, StagedRange, staged
 from .iterators import Onward, fresh, is_known, leave, next_
 from .logical import and_
 from .loops import Loop, probe, while_stmt
 from .sources import variables_of
-from .tracer import Tracer, current_tracer, need_tracer
+from .tracer import Tracer
 from .tries import try_stmt
 from .undefined import Undefined, nothing
 from .walks import Walk
@@ -160,7 +161,7 @@ def _over_dict(tracer: Tracer, d: dict, item: Callable[[Any], Any], body: Callab
     def look() -> None:
         now = current(tracer, d)
         if type(now) is not dict:
-            call(require_keys)(now, keys)
+            hub.call(require_keys)(now, keys)
         elif now.keys() != there:
             raise RuntimeError(f"dictionary {'keys changed' if len(now) == len(keys) else 'changed size'} during iteration")
 
@@ -174,7 +175,7 @@ def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[],
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
     around = partial(for_stmt, xs._entries, called="deque")
-    _looking(around, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
+    _looking(around, body, partial(hub.call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
 
 
 def _over_own(tracer: Tracer, own: Opened, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
@@ -228,7 +229,7 @@ def _over_own(tracer: Tracer, own: Opened, body: Callable[[Any], None], extra_te
 def _look_at(tracer: Tracer, looked: Sequence[Walk]) -> None:
     tracer.walks.count()
     for walk in looked:
-        call(walk.of.require_unchanged)(walk.changes)
+        hub.call(walk.of.require_unchanged)(walk.changes)
 
 
 def _looking(around: Callable[..., None], body: Callable[[Any], None], look: Callable[[], None], extra_test: Callable[[], Any] | None,

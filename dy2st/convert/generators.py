@@ -12,10 +12,11 @@ from ..tensor import Tensor
 from ..tensor.failures import raise_if
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
+from . import hub
 from .growing import current
+from .hub import current_tracer, need_tracer
 from .if_stmt import State, if_stmt, truth
 from .iterables import Lazy, Staged, indexed, like, staged
-from .tracer import current_tracer, need_tracer
 from .undefined import Undefined, nothing
 
 
@@ -211,7 +212,6 @@ class _Spent(Iterator):
 def first(items: Any, *default: Any) -> Any:
     """The first item of what a `for` loop can run over."""
     from .for_stmt import for_stmt
-    from .logical import not_
 
     state: list[Any] = [False, *(default or (Undefined("the next item"),))]
 
@@ -221,8 +221,8 @@ def first(items: Any, *default: Any) -> Any:
     def set_state(values: tuple) -> None:
         state[:] = values
 
-    for_stmt(items, body, lambda: not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
+    for_stmt(items, body, lambda: hub.not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
     if default:
         return state[1]
-    raise_if(as_tensor(not_(state[0])), StopIteration)
+    raise_if(as_tensor(hub.not_(state[0])), StopIteration)
     return need_tracer("next()").defined(state[1], "the next item")

@@ -10,7 +10,8 @@ from typing import Any
 
 from ..library import branching
 from ..static import control_flow
-from .tracer import current_tracer
+from . import hub
+from .hub import current_tracer
 
 
 def _cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, return_names: Any = None) -> Any:
@@ -32,9 +33,7 @@ def _switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: 
 
 
 def _call(f: Callable) -> Callable:
-    from .calls import call
-
-    return call(f)
+    return hub.call(f)
 
 
 def _while_traced(f: Callable, own: Callable) -> Callable:

@@ -8,9 +8,9 @@ from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
 from .containers import is_container, is_plain_object
+from .hub import current_tracer
 from .logical import compare
 from .options import OneOf
-from .tracer import current_tracer
 
 
 class Identity(int):

@@ -19,6 +19,7 @@ from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
 from ..tensor.kinds import class_of_numbers, resolved
 from ..tensor.location import user_location
+from . import hub
 from .activations import NoResult
 from .aliases import Source, shared, who
 from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable_of, variables_of
@@ -27,6 +28,7 @@ from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
+from .hub import current_tracer, is_staged, need_tracer
 from .iterables import Staged
 from .kept_exceptions import KeptException, kept
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
@@ -38,7 +40,7 @@ from .options import OneOf, choose
 from .patterns import Fitter, place
 from .raised import NoWayOn, Raised, scalar
 from .special import as_length, bound
-from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Tracer
 from .types import LeafType, same_value
 from .undefined import Undefined, Unread, quiet
 
@@ -98,6 +100,7 @@ def _checked(x: Any, found: Any) -> Any:
     return found
 
 
+@hub.primitive
 def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get_state: State,
             set_state: Callable[[tuple], None], names: tuple[str, ...], dead: tuple[str, ...] = ()) -> None:  # fmt: skip
     """`if test: body() else: orelse()`, where both change the variables `names`.
@@ -139,6 +142,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
     tracer.alternatives.settle(behind=body)
 
 
+@hub.primitive
 def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: str = "the value of the expression") -> Any:
     """`body() if test else orelse()`; `name` is what errors call it."""
     decided = truth(test)
@@ -152,9 +156,8 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
 
 def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
     """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
-    from .logical import is_none
 
-    return if_expr(is_none(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
+    return if_expr(hub.is_none(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
 
 def _identity(x: Any, out: Variable) -> Any:

@@ -21,10 +21,12 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, is_number, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
+from . import hub
 from .chosen import note_item
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .growing import current
+from .hub import current_tracer, is_staged, need_tracer, renamed
 from .if_stmt import if_expr, or_none
 from .list_indices import integer
 from .lists import StagedList, element_type
@@ -35,13 +37,13 @@ from .patterns import is_option
 from .raising import raise_where
 from .records import dynamic_list
 from .special import bound
-from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
+from .tracer import Tracer
 from .types import same
 
 
+@hub.primitive
 def getitem(a: Any, key: Any, *more: Any) -> Any:
     """`a[key]`, or `a[key][...]` with more of them."""
-    from .calls import call, is_ignored
 
     tracer = current_tracer()
     if tracer is not None and (type(a) in (list, tuple, str) or isinstance(a, DynamicList)):
@@ -65,7 +67,7 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         return chosen
     if found is None:
         own = getattr(type(a), "__getitem__", None)
-        value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
+        value = a[key] if not isinstance(own, types.FunctionType) or hub.is_ignored(own) else hub.call(types.MethodType(own, a))(key)
     elif isinstance(found, dict) and isinstance(key, MaybeNone) and None in found:
         return or_none(key, lambda one: getitem(a, one, *more))
     elif isinstance(found, dict):

@@ -19,11 +19,12 @@ from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number, require_whole, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, no_number, weak_dtype
+from . import hub
 from .dynamic import DynamicList
+from .hub import is_staged, need_tracer, renamed
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
 from .sources import NO_SOURCES, Sources, with_code
-from .tracer import is_staged, need_tracer, renamed
 from .undefined import nothing
 
 _MOST_ITEMS = 100_000
@@ -126,14 +127,10 @@ class StagedRange(Staged):
         return _at_least_none(self.length)
 
     def __eq__(self, other: object) -> Any:
-        from .logical import compare
-
-        return compare("==", self, other)
+        return hub.compare("==", self, other)
 
     def __ne__(self, other: object) -> Any:
-        from .logical import compare
-
-        return compare("!=", self, other)
+        return hub.compare("!=", self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -146,9 +143,7 @@ class StagedRange(Staged):
         if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):
             raise _no_index(b)
         if isinstance(number, Tensor):
-            from .raising import raise_where
-
-            raise_where(as_tensor(number != 1), _no_index(b))
+            hub.raise_where(as_tensor(number != 1), _no_index(b))
         return _index(b)
 
 
@@ -291,7 +286,6 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
 
 def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
     """Asks each part for an item behind the last one of all, up to the first that has none."""
-    from .if_stmt import if_stmt
 
     if not parts:
         return
@@ -302,7 +296,7 @@ def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
             first.item(_now(of))
         _ask_in_turn(rest, of)
 
-    if_stmt(_now(first) > _now(of), ask, first.finish or nothing, _no_variables, _set_none, ())
+    hub.if_stmt(_now(first) > _now(of), ask, first.finish or nothing, _no_variables, _set_none, ())
 
 
 def _now(x: Staged) -> Any:

@@ -16,18 +16,19 @@ from ..library.iteration import ByIndex, next_or
 from ..library.queues import Deque
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from . import hub
 from .attributes import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
 from .cells import contents_of
 from .containers import LEAVES, containers_of, held_by, is_container
 from .dicts import StagedDict, StagedView
 from .holders import parts_of
+from .hub import current_tracer, need_tracer
 from .iterables import Lazy, Staged, like, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variable_values
 from .sources import Sources
 from .special import bound
-from .tracer import current_tracer, need_tracer
 from .walks import Walk
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ def _is_by_index(x: Any) -> bool:
 
 
 def _by_index(x: Any) -> Any:
-    from .calls import call
-
-    return call(ByIndex)(x)
+    return hub.call(ByIndex)(x)
 
 
 def _opened(iterator: Any) -> Any:
@@ -290,10 +289,9 @@ def next_(iterator: Any, *default: Any) -> Any:
     own = bound(iterator, "__next__")
     if own is None:
         return next(iterator, *default)
-    from .calls import call
 
     # only the run may know whether it has come to its end
-    return call(next_or)(iterator, *default) if default else call(own)()
+    return hub.call(next_or)(iterator, *default) if default else hub.call(own)()
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:

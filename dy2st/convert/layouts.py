@@ -13,7 +13,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.kinds import Kind
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
-from . import structure
+from . import hub, structure
 from .codes import MaybeNumbers, coded, decoded, known
 from .lists import StagedList, element_type, kinds_of_entry, stackable
 from .maybe_value import MaybeValue
@@ -333,7 +333,6 @@ def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
 
 def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
     """A list of tensors or numbers as one tensor, with the entries along its first axis."""
-    from .if_stmt import if_expr
 
     nothing = np.zeros((0, *(max(d, 0) for d in shape)), dtype)
     if isinstance(items, list):
@@ -342,7 +341,7 @@ def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Ten
         items = StagedList.of(items, dtype, shape)
         stack = items.stack()
     else:
-        stack = if_expr(items.length() > 0, lambda: cast(items.stack(), dtype), lambda: dispatch.constant(nothing))
+        stack = hub.if_expr(items.length() > 0, lambda: cast(items.stack(), dtype), lambda: dispatch.constant(nothing))
     tracer.aliases.stacked(stack, items)
     return stack
 

@@ -16,11 +16,11 @@ import numpy as np
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
-from .builtin_functions import type_
+from . import hub
+from .hub import is_staged, need_tracer
 from .managers import follow
 from .structure import flatten
 from .texts import StagedText, require_known
-from .tracer import is_staged, need_tracer
 
 # what the functions of NumPy are called here, where that is another name
 _NAMES = {"absolute": "abs", "fabs": "abs", "concatenate": "concat", "power": "pow", "array": "to_tensor", "asarray": "to_tensor"}
@@ -33,7 +33,7 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         StagedValueError: only the run knows them; the hint names the function for tensors.
     """
     if f in _OF_CLASSES:
-        args = tuple(type_(x)() if isinstance(x, Tensor) and x._weak else x for x in args)
+        args = tuple(hub.type_(x)() if isinstance(x, Tensor) and x._weak else x for x in args)
     if f is np.prod and len(args) == 1 and not kwargs and _are_numbers(args[0]):
         return math.prod(args[0])
     for array in _written(f, args, kwargs):
@@ -172,11 +172,10 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, t
 
 def calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what itself calls the functions that it is given, and enters the managers, so that these are the converted ones."""
-    from .calls import call
 
     def of(x: Any) -> Any:
         if isinstance(x, contextlib._GeneratorContextManager):
             follow(x)
-        return call(x) if isinstance(x, _FUNCTIONS) else x
+        return hub.call(x) if isinstance(x, _FUNCTIONS) else x
 
     return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})

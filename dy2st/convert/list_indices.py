@@ -13,6 +13,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import require_whole, resolved
 from ..tensor.location import user_location
+from . import hub
 from .optional import MaybeNone
 
 
@@ -120,9 +121,7 @@ def _bound(i: Any, default: Tensor, length: Tensor, low: Tensor, high: Tensor) -
     if i is None:
         return default
     if isinstance(i, MaybeNone):
-        from .if_stmt import if_expr
-
-        return if_expr(i.is_none, lambda: plus(default, 0), lambda: _clamped(i.bare(), length, low, high))
+        return hub.if_expr(i.is_none, lambda: plus(default, 0), lambda: _clamped(i.bare(), length, low, high))
     return _clamped(i, length, low, high)
 
 

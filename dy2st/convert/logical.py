@@ -17,12 +17,14 @@ from ..tensor.kinds import as_number, is_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.logic import equal
 from ..tensor.promotion import no_number
+from . import hub
 from .activations import NoResult
 from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
 from .frames import Outcome
 from .generators import generator
+from .hub import current_tracer, is_staged, need_tracer, renamed
 from .if_stmt import if_expr, or_none, stage_cond, truth
 from .iterables import Lazy, Staged, StagedRange
 from .iterators import advanced
@@ -30,12 +32,12 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
-from .raising import raise_where, require_exception
+from .raising import require_exception
 from .records import parts_of
 from .special import bound
 from .structure import flatten
 from .texts import require_known
-from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
+from .tracer import Tracer
 
 Thunk = Callable[[], Any]
 
@@ -48,6 +50,7 @@ _CHEAP = 8
 _OF_ITEMS = ("__getitem__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
+@hub.primitive
 def and_(*operands: Thunk) -> Any:
     """`a and b and ...`: the first operand that is false, or the last one; operands are evaluated as far as needed."""
     return _chain(operands, stop_on=False)
@@ -184,6 +187,7 @@ def _inline(tracer: Tracer, block: Block) -> None:
     target.program.version += 1
 
 
+@hub.primitive
 def not_(x: Any) -> Any:
     """`not x`."""
     decided = truth(x)
@@ -229,6 +233,7 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
     return value
 
 
+@hub.primitive
 def compare(op: str, a: Any, b: Any) -> Any:
     """One comparison: `compare("<", a, b)` is `a < b`."""
     if isinstance(a, OneOf):
@@ -393,7 +398,7 @@ def _if_compared(comparison: Thunk, surely: bool) -> tuple[Any, bool]:
     except (ShapeError, StagedValueError) as error:
         if surely:
             raise
-        raise_where(dispatch.constant(True), error)
+        hub.raise_where(dispatch.constant(True), error)
         return False, False
 
 
@@ -458,6 +463,7 @@ def _equal_ranges(a: Any, b: Any) -> Any:
     return python_bool(truth(and_(lambda: n == m, lambda: or_(lambda: n == 0, alike))))
 
 
+@hub.primitive
 def is_none(x: Any) -> Any:
     """`x is None`."""
     if isinstance(x, OneOf):
@@ -484,9 +490,7 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, StagedView):
         b = b.of if b.name == "keys" else b.each()
     if isinstance(b, (Lazy, Staged)):
-        from .builtin_functions import BUILTINS
-
-        return BUILTINS[any](generator(b, lambda e: True if is_one(e, a) else compare("==", a, e)))
+        return hub.BUILTINS[any](generator(b, lambda e: True if is_one(e, a) else compare("==", a, e)))
     if isinstance(b, DynamicList):
         found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=b.equal_to(a, "'in'"), reduce_all=True), lambda: False)
         return python_bool(found)

@@ -17,6 +17,7 @@ from .activations import UNROLLED, NoResult, NotYet
 from .aliases import Carried, who
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .growing import current, grown, promote, substituted
+from .hub import current_tracer
 from .if_stmt import State, if_stmt, truth
 from .leaves import Const, Pattern, Var, coerce, extract, has_structure, replaced, variables, wrap
 from .lists import StagedList
@@ -28,7 +29,7 @@ from .raising import require_exception
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew, unsettled
 from .things import FIRST, objects_at
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 from .types import same, same_value
 from .undefined import Undefined, quiet
 

@@ -16,10 +16,11 @@ from typing import Any
 from .as_it_is import code_of, driven
 from .attempts import known_kinds
 from .foreign import is_foreign
+from .hub import current_tracer
 from .leaving import runs, shows, source_of
 from .onlookers import Onlooker
 from .options import OneOf
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 from .unseen import runs_as_it_is
 
 Takes = Callable[[type[BaseException]], bool]

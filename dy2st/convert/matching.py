@@ -8,12 +8,12 @@ from typing import Any
 
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .hub import current_tracer
 from .if_stmt import or_none
 from .logical import and_
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .tracer import current_tracer
 
 # of these a class pattern takes one positional pattern, for the value itself
 _ATOMS = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)

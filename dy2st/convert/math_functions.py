@@ -14,7 +14,7 @@ from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
 from .by_kind import by_kind
-from .tracer import is_staged, renamed
+from .hub import is_staged, renamed
 
 _Test = Callable[[Any], Any]
 

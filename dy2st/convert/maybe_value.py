@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from . import hub
+from .hub import need_tracer
 from .undefined import Undefined, moving
 
 
@@ -29,7 +31,6 @@ class MaybeValue:
 
     def _dy_bare(self, text: str, exception: type[Exception] = TypeError) -> Any:
         """The value, where it is there; elsewhere the exception is raised."""
-        from .tracer import need_tracer
 
         if not moving.state:
             need_tracer("a value that may be None").require_not_none(self._dy_is_none, text, exception)
@@ -40,9 +41,7 @@ class MaybeValue:
         return self._dy_bare(f"'NoneType' object has no attribute {name!r}", AttributeError)
 
     def __getitem__(self, index: Any) -> Any:
-        from .items import getitem
-
-        return getitem(self._dy_bare("'NoneType' object is not subscriptable"), index)
+        return hub.getitem(self._dy_bare("'NoneType' object is not subscriptable"), index)
 
     def __iter__(self) -> Any:
         return iter(self._dy_bare("'NoneType' object is not iterable"))
@@ -70,10 +69,7 @@ class MaybeValue:
         delattr(self._dy_attribute(name), name)
 
     def __eq__(self, other: object) -> Any:
-        from .if_stmt import if_expr
-        from .logical import compare, is_none
-
-        return if_expr(self._dy_is_none, lambda: is_none(other), lambda: compare("==", self._dy_value, other))
+        return hub.if_expr(self._dy_is_none, lambda: hub.is_none(other), lambda: hub.compare("==", self._dy_value, other))
 
     def _dy_shown(self, *_: Any) -> NoReturn:
         raise StagedValueError(

@@ -14,13 +14,13 @@ from .dicts import CLASSES, StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
+from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import or_none
 from .items import as_index, at_one, fits_array, get, getitem, is_unknown, optional_part, require_key, store, with_part
 from .iterables import Lazy, Staged
 from .iterators import advanced, fresh
 from .options import OneOf
 from .spaces import about_to_set
-from .tracer import current_tracer, is_staged, need_tracer
 
 
 def _list(a: Any) -> Any:

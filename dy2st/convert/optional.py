@@ -10,7 +10,9 @@ from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
+from . import hub
 from .foreign import is_foreign
+from .hub import need_tracer
 
 
 class MaybeNone(Tensor):
@@ -37,7 +39,6 @@ class MaybeNone(Tensor):
 
     def require(self, text: str, exception: type[Exception] = TypeError) -> Tensor:
         """The tensor alone, where it is not None; there the exception is raised."""
-        from .tracer import need_tracer
 
         need_tracer("a value that may be None").require_not_none(self.is_none, text, exception)
         return self.bare()
@@ -75,15 +76,11 @@ class MaybeNone(Tensor):
 
 
 def _if(*args: Any) -> Any:
-    from .if_stmt import if_expr
-
-    return if_expr(*args)
+    return hub.if_expr(*args)
 
 
 def _class(x: Any) -> str:
-    from .builtin_functions import type_
-
-    return str(type_(x).__name__)
+    return str(hub.type_(x).__name__)
 
 
 def wrong_operands(sign: str, left: Any, right: Any) -> str:

@@ -19,6 +19,8 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, is_weak
 from ..transpiler import is_generated
+from . import hub
+from .hub import need_tracer
 from .undefined import Undefined
 
 
@@ -61,28 +63,21 @@ class OneOf:
         """A list in an attribute of the object that it is, say, may be changed: this is one that all of them keep."""
         from .attributes import MISSING, defined, held
         from .chosen import note_item
-        from .tracer import need_tracer
 
         items = [MISSING if hasattr(type(defined(type(one), name)), "__set__") else held(one, name) for one in self._dy_options.values]
         if not any(x is MISSING for x in items):
             note_item(need_tracer("an attribute"), self._dy_index, items, found)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        from .tracer import need_tracer
-
         tracer = need_tracer("an attribute")
         tracer.watch(*self._dy_options.values)
         choose(self, lambda one: setattr(one, name, value))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from .calls import call
-
-        return choose(self, lambda one: call(one)(*args, **kwargs))
+        return choose(self, lambda one: hub.call(one)(*args, **kwargs))
 
     def __getitem__(self, key: Any) -> Any:
-        from .items import getitem
-
-        return choose(self, lambda one: getitem(one, key))
+        return choose(self, lambda one: hub.getitem(one, key))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """What the attribute of a class is for an object: of functions, properties and other descriptors what each of them gives."""
@@ -148,9 +143,7 @@ OneOf.__doc__ = cast(Any, _Documentation(OneOf.__doc__))
 
 def _comparison(op: str) -> Callable[[OneOf, Any], Any]:
     def compared(self: OneOf, other: Any) -> Any:
-        from .logical import compare
-
-        return compare(op, self, other)
+        return hub.compare(op, self, other)
 
     return compared
 
@@ -195,13 +188,12 @@ def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:
 
 def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0, name: str = "the value of the expression") -> Any:
     """`f(i)` in a branch for each i from `first` on, of which `index` is one: as a tree, so that a run decides log2(count) times."""
-    from .if_stmt import if_expr
 
     if count == 1:
         return f(first)
     half = count // 2
     middle = first + half
-    return if_expr(
+    return hub.if_expr(
         index < middle, lambda: by_index(index, half, f, first, name), lambda: by_index(index, count - half, f, middle, name), name
     )  # fmt: skip
 
@@ -211,12 +203,12 @@ def _attempted(f: Callable[[Any], Any], value: Any, plain: bool, errors: list[Ex
     try:
         return f(value)
     except (AttributeError, TypeError, LookupError, ValueError) as error:
-        from .raising import is_of_python, raise_where
+        from .raising import is_of_python
 
         own = plain and not isinstance(error, Dy2stError)
         if not own and not is_of_python(error):
             raise  # what the user's code raises is staged with the branch
-        raise_where(dispatch.constant(True), error)
+        hub.raise_where(dispatch.constant(True), error)
         errors.append(error)
         return Undefined("the result")
 
@@ -239,7 +231,6 @@ class Position:
 
 def looked_up(table: Sequence[int | None], index: Tensor) -> Tensor:
     """A number of a table of the trace, at an index that is surely one of it: no `try` of the user's is meant."""
-    from .tracer import need_tracer
 
     with need_tracer("one of several objects").tries.certain():
         return as_number(getitem(dispatch.constant(np.array(table, np.int64)), index))

@@ -16,7 +16,8 @@ from typing import Any
 from dy2st_runtime import forks
 
 from ..tensor.location import by_debugger, is_own_code
-from .tracer import current_tracer
+from . import hub
+from .hub import current_tracer
 
 _lock = forks.lock()
 _traces = 0
@@ -43,13 +44,11 @@ def printing_later() -> Iterator[None]:
 def _noting(original: Any) -> Any:
     @functools.wraps(original)
     def print(*values: Any, **options: Any) -> None:
-        from .calls import call
-
         frame = sys._getframe(1)
         if current_tracer() is None or is_own_code(frame.f_code) or by_debugger(frame):
             original(*values, **options)
         else:
-            call(original)(*values, **options)
+            hub.call(original)(*values, **options)
 
     print._dy2st_function = original  # type: ignore[attr-defined]
     return print

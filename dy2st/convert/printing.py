@@ -18,15 +18,17 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location, user_path
+from . import hub
 from .chosen_texts import is_text, marked, options_of_mark
 from .followed import done_once, require_followed
+from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .structure import flatten
 from .texts import ESCAPED, MARK, percent, unknown
-from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Tracer
 
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
@@ -160,7 +162,6 @@ def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs:
 
 def _log_by_adapter(original: Callable, level: int | None, adapter: logging.LoggerAdapter, /, *args: Any, **kwargs: Any) -> None:
     """What a method of an adapter does: its `process()` says what is logged, and with which options."""
-    from .calls import call
 
     if current_tracer() is None:
         original(adapter, *args, **kwargs)
@@ -168,11 +169,11 @@ def _log_by_adapter(original: Callable, level: int | None, adapter: logging.Logg
     if level is None:
         level, *args = args  # type: ignore[assignment]
     message, *values = args
-    message, kwargs = call(adapter.process)(message, kwargs)
+    message, kwargs = hub.call(adapter.process)(message, kwargs)
     if type(adapter.logger).log is logging.Logger.log:
         _log(original, level, adapter.logger, message, *values, **kwargs)
     else:
-        call(adapter.logger.log)(level, message, *values, **kwargs)
+        hub.call(adapter.logger.log)(level, message, *values, **kwargs)
 
 
 def _not_logged(original: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -332,11 +333,9 @@ def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
 
 
 def _stage_assertion(tracer: Tracer, test: Tensor, message: Callable[[], Any] | None) -> tuple:
-    from .raising import raise_where
-
     said = [] if message is None else [message()]
     if said and not isinstance(said[0], str):  # the exception holds it as it is
-        raise_where(dispatch.ops.op("logical_not", X=test), AssertionError(*said))
+        hub.raise_where(dispatch.ops.op("logical_not", X=test), AssertionError(*said))
         return ()
     parts, specs, tensors = texts(said) if said else ([], [], [])
     tracer.effect("assert", Cond=test, Data=tensors, parts=parts, specs=specs)

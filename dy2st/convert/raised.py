@@ -18,6 +18,7 @@ from ..tensor.dispatch import ops
 from .aliases import is_inside
 from .cells import Cell, TensorCell
 from .frames import Frame
+from .hub import renamed
 from .made import Made
 
 if TYPE_CHECKING:
@@ -110,7 +111,6 @@ def refused(what: str, location: Location | None) -> StructureError:
 
 def scalar(flag: Any) -> Any:
     """A flag as a 0-d tensor, also if it is a bool of Python."""
-    from .tracer import renamed
 
     if not isinstance(flag, Tensor):
         return dispatch.constant(np.asarray(flag))

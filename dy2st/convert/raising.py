@@ -18,13 +18,15 @@ from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueErro
 from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
 from ..transpiler import locate
+from . import hub
 from .exceptions import Again, again, holds_staged
+from .hub import current_tracer, need_tracer
 from .maybe_value import MaybeValue
 from .options import OneOf, choose
 from .printing import texts
 from .running import is_statement
 from .structure import MaybeObject
-from .tracer import Tracer, current_tracer, need_tracer
+from .tracer import Tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError, StopIteration)
@@ -194,6 +196,7 @@ def caused(x: Any, cause: Any, is_new: bool) -> Any:
     return exception(x)
 
 
+@hub.primitive
 def raise_where(test: Tensor, error: Exception) -> None:
     """Where a bool tensor with one element is true, the run raises an exception, as the line would at which the user's program is."""
     tracer, location = need_tracer("an exception"), user_location(2)

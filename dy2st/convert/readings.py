@@ -39,9 +39,10 @@ from ..framework.dtype import get_default_dtype
 from ..framework.place import get_device
 from ..tensor import Tensor
 from .followed import done_once, require_fresh_file
+from .hub import current_tracer
 from .options import OneOf, choose
 from .reach import Reach
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 
 Question = tuple[Callable[[Any], Any], Any]
 """What is asked of the world, and about what."""

@@ -20,6 +20,7 @@ from ..tensor.kinds import require_one_kind
 from ..tensor.location import asked_by_debugger, instruction, user_frame, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
+from . import hub
 from .activations import GradientsInside
 from .aliases import ON_LISTS, Aliases, is_inside, who
 from .cells import TensorCell
@@ -114,12 +115,10 @@ class Recording(Flags):
         self._count = 0
 
     def advise(self, what: str) -> str:
-        from .calls import why_unconverted
-
         frame = user_frame()
         if frame is not None and what == "bool()" and instruction(frame).startswith("COMPARE_OP"):  # Python asks, for items
             what = "a comparison of items"
-        return why_unconverted(frame and frame.f_code) or ProgramRecorder.advise(self, what)
+        return hub.why_unconverted(frame and frame.f_code) or ProgramRecorder.advise(self, what)
 
     # ---- ops ----
     def _end(self) -> NoReturn:
@@ -272,11 +271,9 @@ class Recording(Flags):
         raise dispatch.staged_value_error(tensor, what)
 
     def text(self, tensor: Tensor, spec: str) -> str | None:
-        from .calls import is_called_unconverted
-
         if asked_by_debugger():
             return None
-        if is_called_unconverted():  # what it does with the text nobody sees: look at its characters, say
+        if hub.is_called_unconverted():  # what it does with the text nobody sees: look at its characters, say
             raise dispatch.staged_value_error(tensor, "its text")
         if tensor._kinds is None or tensor._kinds.number is None or sum(k.weak for k in tensor._kinds.all) > 1:
             require_one_kind(tensor, "its text depends on that")

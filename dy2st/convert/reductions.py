@@ -21,10 +21,11 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import without_bool
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
-from . import options
+from . import hub, options
 from .behind import is_iterator
 from .codes import all_numbers, codes_of
 from .dynamic import DynamicList
+from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, staged
 from .iterators import fresh
@@ -35,7 +36,6 @@ from .records import RecordList
 from .rounding import number_where
 from .special import bound
 from .structure import MaybeObject, flatten
-from .tracer import current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
 # whether this Python's sum() of floats makes up for what rounding loses
@@ -51,8 +51,6 @@ def extreme(which: str) -> Callable:
     plain = getattr(builtins, which)
 
     def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
-        from .calls import call
-
         if isinstance(key, OneOf):
             items = args if len(args) > 1 else (fresh(args[0]),)
             return options.choose(key, lambda one: choose(*items, key=one, **kwargs))
@@ -73,13 +71,13 @@ def extreme(which: str) -> Callable:
             _require_some(which, values.shape[0])
             return values[_place(which, values)]
         if len(args) == 1 and (isinstance(values, Lazy) or staged(values) is not None):
-            return _best(which, values, _value if key is None else call(key), kwargs)
+            return _best(which, values, _value if key is None else hub.call(key), kwargs)
         if len(args) == 1:
             args = (list(values),)  # an iterator gives them once
             values = args[0]
             if not values:
                 return plain(values, **kwargs)
-        rank = call(key) if key is not None else None
+        rank = hub.call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
         if not any(map(is_staged, flatten(tuple(keys))[0])) and not any(bound(k, "__lt__", "__gt__") for k in keys):
             if rank is None:

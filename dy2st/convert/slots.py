@@ -10,8 +10,8 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from .builtin_functions import classes
 from .chosen_texts import StagedText
+from .hub import is_staged
 from .options import OneOf, choose
-from .tracer import is_staged
 
 OWNERS = (bool, int, float, complex, str, bytes)
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")

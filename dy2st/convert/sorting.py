@@ -17,9 +17,11 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
+from . import hub
 from .comprehensions import list_, list_comp
 from .dynamic import DynamicList
 from .growing import promote
+from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import if_expr, truth
 from .items import at_one, fits_array, select
 from .lists import StagedList, element_type
@@ -32,7 +34,6 @@ from .shown import is_of_users
 from .structure import flatten, unflatten
 from .texts import text
 from .things import objects_in
-from .tracer import current_tracer, is_staged, need_tracer
 from .types import type_of
 
 
@@ -60,11 +61,10 @@ def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) 
 
 def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     """The entries of a list in their order, in a new one of the same kind."""
-    from .calls import call
 
     if isinstance(key, OneOf):
         return choose(key, lambda one: _in_order(items, one, reverse))
-    keys: Any = items if key is None else list_comp(items, call(key))
+    keys: Any = items if key is None else list_comp(items, hub.call(key))
     if isinstance(items, DynamicList):
         return items.taken(order(keys, reverse))
     if (known := _known(keys)) is not None:

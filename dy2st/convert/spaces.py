@@ -18,13 +18,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
+from . import hub
 from .attributes import MISSING
 from .cells import OuterVariable, assigned_outside, contents_of, put_into
 from .foreign import is_foreign_class
-from .items import getitem
+from .hub import current_tracer
 from .met import is_users_module, referent
 from .names import names_of
-from .tracer import current_tracer
 
 if TYPE_CHECKING:
     from .reach import Reach
@@ -144,26 +144,24 @@ def about_to_set(found: Any, key: Any) -> None:
 
 def space_item(found: Any, key: Any) -> Any:
     """`found[key]`."""
-    return getitem(space(found, *_names(key)), key)
+    return hub.getitem(space(found, *_names(key)), key)
 
 
 def space_get(found: Any, key: Any, *default: Any) -> Any:
     """`found.get(key, default)`."""
-    from .calls import call
 
-    return call(space(found, *_names(key)).get)(key, *default)
+    return hub.call(space(found, *_names(key)).get)(key, *default)
 
 
 def space_run(f: Any, code: Any, found: Any) -> Any:
     """`eval(code, found)`, or `exec`: of what is in a namespace only that counts which the code names."""
-    from .calls import call
 
     if (f is eval or f is exec) and current_tracer() is not None and isinstance(code, (str, types.CodeType)):
         compiled = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
         names = names_of(compiled)
         named = sorted((names.globals | names.attributes) & found.keys())
         return run_code(f, compiled, space(found, *named) if named else found)
-    return call(f)(code, space(found))
+    return hub.call(f)(code, space(found))
 
 
 def run_code(f: Any, code: Any, /, *spaces: Any) -> Any:

@@ -17,8 +17,10 @@ from typing import Any
 
 from dy2st_runtime import forks
 
+from . import hub
 from .attributes import deleting, reading, setting
 from .foreign import is_foreign_class, is_of_dataclass
+from .hub import current_tracer
 from .met import NEVER, OF_CLASSES
 
 # what is about the object as such, and what this package itself would run on its way
@@ -139,7 +141,6 @@ def as_length(n: Any) -> int:
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:
     """The first of these special methods that the class of a value has, if it is one of the user's, in its converted form."""
-    from .tracer import current_tracer
 
     if current_tracer() is None:
         return None
@@ -178,8 +179,6 @@ def _watched(raw: Any) -> Any:
 
     @functools.wraps(raw)
     def method(self: Any, *args: Any) -> Any:
-        from .tracer import current_tracer
-
         tracer = current_tracer()
         if tracer is not None:
             tracer.own(self)
@@ -199,14 +198,11 @@ def _by_fields(cls: type, name: str, raw: Any) -> Any:
 
     @functools.wraps(raw)
     def method(self: Any, other: Any) -> Any:
-        from .logical import and_, compare
-        from .tracer import current_tracer
-
         if current_tracer() is None or other.__class__ is not self.__class__:
             return raw(self, other)
         if name == "__eq__" and _FIELD_BY_FIELD:
-            return and_(*[lambda f=f: compare("==", getattr(self, f), getattr(other, f)) for f in fields]) if fields else True
-        return compare(_ORDER.get(name, "=="), *(tuple([getattr(x, f) for f in fields]) for x in (self, other)))
+            return hub.and_(*[lambda f=f: hub.compare("==", getattr(self, f), getattr(other, f)) for f in fields]) if fields else True
+        return hub.compare(_ORDER.get(name, "=="), *(tuple([getattr(x, f) for f in fields]) for x in (self, other)))
 
     return method
 
@@ -220,8 +216,6 @@ def _telling(raw: Any) -> Any:
 
     @functools.wraps(raw)
     def method(*values: Any) -> Any:
-        from .tracer import current_tracer
-
         tracer = current_tracer()
         if tracer is not None:
             for x in values:
@@ -233,10 +227,9 @@ def _telling(raw: Any) -> Any:
 
 def _not_equal(self: Any, other: Any) -> Any:
     """`__ne__` of a class that has only `__eq__`: Python itself would ask for the truth of what that gives."""
-    from .logical import not_
 
     equal = type(self).__eq__(self, other)  # type: ignore[call-arg]
-    return equal if equal is NotImplemented else not_(equal)
+    return equal if equal is NotImplemented else hub.not_(equal)
 
 
 def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
@@ -246,9 +239,7 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
 
     @functools.wraps(raw)
     def method(*args: Any, **kwargs: Any) -> Any:
-        from .calls import call
         from .onlooking import onlooker
-        from .tracer import current_tracer
 
         tracer = current_tracer()
         if tracer is None:
@@ -258,13 +249,13 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
         elif new:
             tracer.make(args[0])
         if new or static:
-            return call(raw)(*args, **kwargs)
+            return hub.call(raw)(*args, **kwargs)
         seen_by = onlooker(tracer, raw.__name__, args[0], sys._getframe(1))
         if seen_by is None:
-            return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+            return hub.call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
         tracer.tries.onlookers.append(seen_by)
         try:
-            return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+            return hub.call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
         finally:
             tracer.tries.onlookers.remove(seen_by)
 

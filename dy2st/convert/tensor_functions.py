@@ -9,9 +9,10 @@ from typing import Any
 from ..library import tensors
 from ..tensor import Tensor, manipulation, operators, reduction
 from ..tensor.arguments import axis_number
+from . import hub
+from .hub import current_tracer
 from .iterators import fresh
 from .maybe_value import MaybeValue
-from .tracer import current_tracer
 
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
@@ -40,22 +41,17 @@ def _is_open(x: Any, axis: Any) -> bool:
 
 
 def _tolist(x: Tensor) -> Any:
-    from .calls import call
-
-    return call(tensors.tolist)(x) if current_tracer() is not None and x.ndim <= tensors.DEPTH else x.tolist()
+    return hub.call(tensors.tolist)(x) if current_tracer() is not None and x.ndim <= tensors.DEPTH else x.tolist()
 
 
 def _cumprod(x: Any, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    from .calls import call
-    from .if_stmt import if_expr
-
     if isinstance(x, Tensor) and dim is None and x.ndim != 1:
         x, dim = manipulation.reshape(x, [-1]), 0
     axis = 0 if dim is None else dim
     if not _is_open(x, axis):
         return reduction.cumprod(x, dim, dtype)
     rows = manipulation.moveaxis(x if dtype is None else x.astype(dtype), axis, 0)
-    found = if_expr(rows.shape[0] > 0, lambda: _stack(call(tensors.products)(rows)), rows.clone)
+    found = hub.if_expr(rows.shape[0] > 0, lambda: _stack(hub.call(tensors.products)(rows)), rows.clone)
     return manipulation.moveaxis(found, 0, axis)
 
 

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from . import hub
+from .hub import is_staged, need_tracer
 
 # what stands in the text for the tensor of this number
 MARK = re.compile("\0([0-9]+)\0")
@@ -37,7 +39,6 @@ class StagedText(str):
 
     def __format__(self, spec: str) -> str:
         """The text, with a width or an alignment if it is that of one tensor."""
-        from .tracer import need_tracer
 
         if not spec:
             return StagedText(self)
@@ -52,7 +53,6 @@ class StagedText(str):
 
     def __repr__(self) -> str:
         """The text in quotes, if the values in it are numbers, which have nothing to escape."""
-        from .tracer import need_tracer
 
         marked = need_tracer("a text").marked
         for mark in MARK.findall(str(self)):
@@ -159,7 +159,6 @@ def _is_padded(template: str) -> bool:
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
     from .structure import flatten
-    from .tracer import is_staged
 
     if type(template) is not str:
         return template % values
@@ -219,13 +218,11 @@ def _padded(value: str, field: re.Match) -> str:
 
 
 def _formatted(value: Tensor, field: re.Match) -> str:
-    from .builtin_functions import BUILTINS
-
     kind, flags = field["kind"], field["flags"]
     if kind in "di":
-        value, kind = BUILTINS[int](value), "d"
+        value, kind = hub.BUILTINS[int](value), "d"
     elif kind in "eEfFgG":
-        value = BUILTINS[float](value)
+        value = hub.BUILTINS[float](value)
     elif kind in _SHOWING:
         return _padded(str(value), field)
     else:

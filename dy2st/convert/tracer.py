@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Program, Variable
 
-from ..errors import StagedValueError, StructureError
-from ..static.recorder import ProgramRecorder
+from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import Kind
 from ..tensor.location import in_own_layer, user_location
@@ -309,33 +308,3 @@ class Tracer(Watcher, Trained, Recording):
         """Code goes on behind an exception that says that an object has no attribute of some name: the next call may find it there."""
         if isinstance(error, AttributeError) and error.name is not None:
             self.ask(error.obj, error.name)
-
-
-def current_tracer() -> Tracer | None:
-    """The active tracer of this thread; None outside of traced functions."""
-    recorder = dispatch.current_recorder()
-    return recorder if isinstance(recorder, Tracer) else None
-
-
-def is_staged(x: Any) -> bool:
-    """Whether a value is only known when the program runs: a symbolic tensor, or any tensor while tracing."""
-    return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
-
-
-def renamed(t: Tensor, stop_gradient: bool = True) -> Tensor:
-    """Another object for the value that a staged tensor has now. One of the outside becomes a variable first, whose value each run reads:
-    its array in another object would be that of the first call for ever."""
-    recorder = dispatch.current_recorder()
-    assert isinstance(recorder, ProgramRecorder)
-    return Tensor.wrap(t._value if t.is_symbolic else recorder.lift(t), stop_gradient)
-
-
-def need_tracer(what: str) -> Tracer:
-    """The active tracer; StagedValueError if a symbolic tensor met Python control flow outside of one."""
-    tracer = current_tracer()
-    if tracer is None:
-        raise StagedValueError(
-            f"{what} depends on a tensor of a program that is built by hand", location=user_location(2),
-            hint="use static.cond and static.while_loop, or call a function decorated with to_static",
-        )  # fmt: skip
-    return tracer

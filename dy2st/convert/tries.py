@@ -21,12 +21,13 @@ from ..transpiler import ConversionError, locate
 from .attempts import Attempt
 from .cells import OrderCell
 from .growing import current
+from .hub import current_tracer
 from .if_stmt import State, if_stmt
 from .raised import Raised, any_of
 from .raising import refusal
 from .recording import TooLongError
 from .texts import ESCAPED
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer
 from .undefined import Undefined, Unread, nothing, quiet
 
 # what cannot be traced; all else is raised eagerly too

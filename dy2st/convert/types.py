@@ -18,6 +18,7 @@ from ..tensor import Tensor
 from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
+from .hub import current_tracer
 from .lists import StagedList, common_dtype
 from .maybe_value import MaybeValue
 from .records import RecordList
@@ -124,7 +125,6 @@ def same_value(x: Any, y: Any) -> bool:
 
 def _was_before(x: Any) -> bool:
     """Whether something was there before the function ran, which may be changed in place under another name."""
-    from .tracer import current_tracer
 
     tracer = current_tracer()
     return tracer is not None and tracer.was_before(x)

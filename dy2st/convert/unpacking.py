@@ -10,10 +10,10 @@ from ..tensor.promotion import no_number
 from ..tensor.tensor import Tensor
 from .comprehensions import list_
 from .dynamic import DynamicList
+from .hub import is_staged
 from .iterators import fresh
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
-from .tracer import is_staged
 
 
 def unpacked(value: Any, count: int) -> Any:

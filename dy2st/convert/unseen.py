@@ -26,12 +26,12 @@ from .dicts import StagedDict
 from .drawn import GENERATORS
 from .dynamic import DynamicList
 from .foreign import ANNOTATING, LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
+from .hub import is_staged, need_tracer
 from .maybe_value import MaybeValue
 from .names import codes_in, names_of
 from .optional import MaybeNone
 from .options import OneOf
 from .running import held_by_generator
-from .tracer import is_staged, need_tracer
 
 _NONE, _IDENTITY, _CLASS, _RAISED = "is None", "is", "isinstance, type or match", "try"
 _OF_CLASSES = {"isinstance", "issubclass", "type", "callable", "hasattr", "getattr", "__class__", "singledispatch", "is_tensor"}

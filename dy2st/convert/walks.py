@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StructureError
 from ..library.queues import Changing, OuterDeque
 from ..tensor.location import user_location
-from .tracer import need_tracer
+from .hub import need_tracer
 
 if TYPE_CHECKING:
     from .tracer import Tracer

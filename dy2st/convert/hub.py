@@ -1,0 +1,81 @@
+"""The ground of the package: the tracer that is active, and the primitives that code below their definition calls.
+
+Imports go one way, from the primitives of Python's statements and operators down to the kinds of values. Some values need primitives all
+the same: the entries of a list of dynamic length are compared by what `==` means for tensors. The module that defines such a primitive
+registers it here, and code below calls it as `hub.compare(...)`. Code above the definition imports it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import StagedValueError
+from ..static.recorder import ProgramRecorder
+from ..tensor import Tensor, dispatch
+from ..tensor.location import user_location
+
+if TYPE_CHECKING:
+    from .builtin_functions import type_ as type_
+    from .calls import call as call
+    from .calls import is_called_unconverted as is_called_unconverted
+    from .calls import is_ignored as is_ignored
+    from .calls import why_unconverted as why_unconverted
+    from .if_stmt import if_expr as if_expr
+    from .if_stmt import if_stmt as if_stmt
+    from .items import getitem as getitem
+    from .logical import and_ as and_
+    from .logical import compare as compare
+    from .logical import is_none as is_none
+    from .logical import not_ as not_
+    from .raising import raise_where as raise_where
+    from .tracer import Tracer
+
+F = TypeVar("F", bound=Callable)
+
+PRIMITIVES = frozenset({"and_", "call", "compare", "getitem", "if_expr", "if_stmt", "is_called_unconverted", "is_ignored", "is_none",
+                        "not_", "raise_where", "type_", "why_unconverted"})  # fmt: skip
+"""Their names: those that are imported above for the type checker."""
+BUILTINS: dict[Any, Callable] = {}
+"""What stands for functions and classes of Python's, by these; filled by `builtin_functions`."""
+
+
+def primitive(function: F) -> F:
+    """Registers the definition of a primitive, under its name. A decorator."""
+    assert function.__name__ in PRIMITIVES - globals().keys(), function.__name__
+    globals()[function.__name__] = function
+    return function
+
+
+class TracerBase(ProgramRecorder):
+    """What a `Tracer` is to code below it."""
+
+
+def current_tracer() -> Tracer | None:
+    """The active tracer of this thread; None outside of traced functions."""
+    recorder = dispatch.current_recorder()
+    return recorder if isinstance(recorder, TracerBase) else None  # type: ignore[return-value]
+
+
+def need_tracer(what: str) -> Tracer:
+    """The active tracer; StagedValueError if a symbolic tensor met Python control flow outside of one."""
+    tracer = current_tracer()
+    if tracer is None:
+        raise StagedValueError(
+            f"{what} depends on a tensor of a program that is built by hand", location=user_location(2),
+            hint="use static.cond and static.while_loop, or call a function decorated with to_static",
+        )  # fmt: skip
+    return tracer
+
+
+def is_staged(x: Any) -> bool:
+    """Whether a value is only known when the program runs: a symbolic tensor, or any tensor while tracing."""
+    return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
+
+
+def renamed(t: Tensor, stop_gradient: bool = True) -> Tensor:
+    """Another object for the value that a staged tensor has now. One of the outside becomes a variable first, whose value each run reads:
+    its array in another object would be that of the first call for ever."""
+    recorder = dispatch.current_recorder()
+    assert isinstance(recorder, ProgramRecorder)
+    return Tensor.wrap(t._value if t.is_symbolic else recorder.lift(t), stop_gradient)
