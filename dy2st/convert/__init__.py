@@ -6,6 +6,7 @@ Each function is plain Python on Python values. On symbolic tensors it writes op
 from __future__ import annotations
 
 from builtins import slice as slice  # by this name it may be anything in the user's code
+from sys import modules as _modules
 from typing import Any
 
 from .attempts import known_kinds as known_kinds
@@ -20,6 +21,7 @@ from .comprehensions import list_join as list_join
 from .elsewhere import Elsewhere as Elsewhere
 from .for_stmt import for_stmt as for_stmt
 from .generators import generator as generator
+from .hub import complete as _complete
 from .hub import current_tracer as _current_tracer
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
@@ -32,10 +34,8 @@ from .logical import and_ as and_
 from .logical import and_test as and_test
 from .logical import compare as compare
 from .logical import compare_chain as compare_chain
-from .logical import in_ as in_
 from .logical import is_none as is_none
 from .logical import not_ as not_
-from .logical import not_in as not_in
 from .logical import or_ as or_
 from .logical import or_test as or_test
 from .loops import while_stmt as while_stmt
@@ -50,6 +50,8 @@ from .matching import match_part as match_part
 from .matching import match_rest as match_rest
 from .matching import match_sequence as match_sequence
 from .maybe_attribute import is_absent as is_absent
+from .membership import in_ as in_
+from .membership import not_in as not_in
 from .mutation import delitem as delitem
 from .mutation import list_append as list_append
 from .mutation import list_clear as list_clear
@@ -57,6 +59,7 @@ from .mutation import list_extend as list_extend
 from .mutation import list_insert as list_insert
 from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
+from .onlooking import onlooker as onlooker
 from .printing import assert_stmt as assert_stmt
 from .raising import caused as caused
 from .raising import exception as exception
@@ -86,3 +89,6 @@ def ld(x: Any, name: str) -> Any:
     if isinstance(x, Undefined):
         raise x.error()
     return x
+
+
+_complete(_modules[__name__])

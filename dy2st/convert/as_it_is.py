@@ -23,6 +23,7 @@ from ..tensor.location import is_own_code, user_location
 from .followed import FILES, OF_THE_MOMENT, done_once, is_done_once
 from .foreign import is_library
 from .printing import LOGGING, SHOWING, WARNINGS
+from .raising import is_of_tracing
 from .readings import OF_THE_WORLD
 from .unseen import require_plain
 
@@ -76,8 +77,6 @@ def code_of(items: Any) -> types.CodeType:
 
 def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any], run: Callable[[], Any]) -> Any:
     """Runs code of a function that is not converted."""
-    from .tries import is_of_tracing
-
     known = [*_GENERATORS, *generators]
     drawn, before = [*map(_state, known)], sys.getprofile()
     result: Any = None

@@ -24,15 +24,20 @@ from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.kinds import number_or
 from ..tensor.location import is_own, path_of, user_location
+from . import hub
 from .cells import Cell, TensorCell, is_variable_of, variables_of
+from .failing import is_power_of_floats, tests
 from .frames import Frame, Side
 from .growing import grown
 from .kept_exceptions import Causes
 from .made import Copies, Made, contents_of
 from .onlookers import Onlooker
+from .optional import MaybeNone
 from .options import OneOf
 from .raised import MayRaise, NoWayOn, Raised, any_of, exceptions_of, refused, scalar
+from .raising import append_raise, is_of_tracing, raised_at
 from .surroundings import refused_by
+from .texts import text
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -171,8 +176,6 @@ class Attempts:
 
     def place(self, error: Exception) -> Location | None:
         """Where the user's code raises an exception; None if something else does."""
-        from .raising import raised_at
-
         return self._places[id(error)][1] if id(error) in self._places else raised_at(error)
 
     def know_place(self, error: Exception, location: Location | None) -> None:
@@ -225,9 +228,6 @@ class Attempts:
 
     def _ended(self, scope: _Scope, error: Exception) -> list[Raised]:
         """What is raised for sure, where that ends a rest or a branch."""
-        from .raising import append_raise
-        from .tries import is_of_tracing
-
         location = self.place(error)
         if location is None and self.wants(type(error)) and not is_of_tracing(error):
             location = path_of(error)  # raised by a function of ours, as eagerly
@@ -244,8 +244,6 @@ class Attempts:
 
     def _closed(self, scope: _Scope, values: tuple | None, ended: list[Raised]) -> tuple[tuple | None, list[Raised]]:
         """Ends the rests, from the inside out."""
-        from .if_stmt import merge
-
         tracer = self.tracer
         while scope.rests:
             rest = scope.rests[-1]
@@ -263,7 +261,7 @@ class Attempts:
             flag = any_of(rest.raised)
             sides = [Side(), Side(outcome, ended)]
             own = self.active[-1].own if scope.direct and self.active else ()  # `values` are theirs then
-            merged = merge(tracer, flag, (tracer.sub_block(), rest.block), sides, [""] * len(values or ()), rest.location,
+            merged = hub.merge(tracer, flag, (tracer.sub_block(), rest.block), sides, [""] * len(values or ()), rest.location,
                            rest.outside, own=own, raised=rest.raised)  # fmt: skip
             values = None if merged is None else tuple(merged)
             ended = [*rest.raised, *ended]
@@ -323,8 +321,6 @@ class Attempts:
         Raises:
             StructureError: a `try` would catch what it raises, and there is no test for that.
         """
-        from .failing import is_power_of_floats, tests
-
         if self._certain:
             return False
         kinds = exceptions_of(op.type, attrs.get("exception"))
@@ -364,9 +360,6 @@ class Attempts:
         return True
 
     def _message(self, parts: Sequence[str], specs: Sequence[str], data: Sequence[Tensor]) -> Any:
-        from .optional import MaybeNone
-        from .texts import text
-
         said, is_none, number = parts[0], None, None
         for part, spec, t in zip(parts[1:], specs, data, strict=True):
             if spec == "?":

@@ -8,10 +8,10 @@ from collections.abc import Collection
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, defined, dict_of, held, is_kept_elsewhere
+from .attribute_lookup import MISSING, defined, dict_of, held, is_kept_elsewhere
 from .conversions import conversion_of
-from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
-from .met import COMPARING, FORMATTING, MAKING, NEVER, OF_CLASSES, PLAIN, ClassKind, is_left_alone, is_own
+from .foreign import FORMATTING, LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
+from .met import COMPARING, MAKING, NEVER, OF_CLASSES, PLAIN, ClassKind, is_left_alone, is_own
 from .places import BASES, LENGTH, NAMES, ORDER, SAID, SPECIAL, AttributeVariable
 from .reached_places import Reached
 from .tensor_attributes import OF_TENSORS

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -25,34 +24,19 @@ from ..tensor.location import user_location
 from ..tensor.promotion import no_number
 from ..transpiler import is_generated
 from . import hub
+from .attribute_lookup import _SLOTS, MISSING, defined, dict_of, held, may_change_class
 from .dicts import StagedDict
-from .foreign import HEAP_TYPE, LAYER_STORES, is_foreign_class, is_layer
+from .foreign import LAYER_STORES, is_foreign_class, is_layer
 from .hub import current_tracer, need_tracer
-from .maybe_attribute import MaybeAttribute, NoAttribute
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .options import OneOf
 from .shown import named
 from .tensor_attributes import OF_TENSORS
-from .undefined import Undefined, Unread, moving
+from .undefined import NoAttribute, Undefined, Unread, moving
 
-
-class _Missing:
-    """What stands for no value."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "not there"
-
-
-MISSING: Any = _Missing()
 # whose attributes nobody assigns; they lead to what may change
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
-# where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions
-_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
-_IMMUTABLE_TYPE = 1 << 8
-
-
 class Stored:
     """An object as the place of its attributes and items: reading and writing them runs no code of its class."""
 
@@ -186,51 +170,6 @@ def _place(owner: Any, name: str) -> str | None:
 
 def _keeps(owner: Any, name: str) -> bool:
     return _place(owner, name) == "own"
-
-
-def defined(cls: type, name: str) -> Any:
-    """What a class or one of its bases has under a name, as it stands there, or `MISSING`."""
-    for c in cls.__mro__:
-        if name in c.__dict__:
-            return c.__dict__[name]
-    return MISSING
-
-
-# those of the running thread
-_local = threading.local.__getattribute__
-
-
-def dict_of(owner: Any) -> dict | None:
-    """The attributes of an object, without running code of its class."""
-    try:
-        found = (_local if isinstance(owner, threading.local) else object.__getattribute__)(owner, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-# ---- what an object itself keeps ----
-def may_change_class(cls: type) -> bool:
-    """Whether an object of a class can become one of another, by `x.__class__ = other`."""
-    return bool(cls.__flags__ & HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
-
-
-def is_kept_elsewhere(found: Any) -> bool:
-    """Whether what a class has is a slot, or what a class that is written in C keeps elsewhere (the `args` of an exception)."""
-    return isinstance(found, _SLOTS) and found.__name__ not in ("__dict__", "__class__", "__weakref__")
-
-
-def held(owner: Any, name: str) -> Any:
-    """What an object keeps under a name, or `MISSING`."""
-    if isinstance(owner, type):
-        return vars(owner).get(name, MISSING)
-    slot = defined(type(owner), name)
-    if isinstance(slot, _SLOTS):
-        try:
-            return slot.__get__(owner)
-        except AttributeError:
-            return MISSING
-    return (dict_of(owner) or {}).get(name, MISSING)
 
 
 def put(owner: Any, name: str, value: Any) -> None:

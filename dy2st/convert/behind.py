@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..library.iteration import ByIndex
+from . import hub
 from .containers import LEAVES
-from .iterables import Lazy, Staged
+from .lazy import Lazy, Staged
 from .running import held_by_generator
 from .sources import Sources, with_code
 from .walks import Entries, Walk
@@ -46,9 +47,7 @@ class Opened(Lazy):
         return None
 
     def first(self, *default: Any) -> Any:
-        from .iterators import next_
-
-        return next_(self.iterator, *default)
+        return hub.next_(self.iterator, *default)
 
     def sources(self) -> list[Any]:
         return [self.iterator]

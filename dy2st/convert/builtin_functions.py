@@ -27,7 +27,7 @@ from ..tensor.kinds import as_number, kinds_of, python_dtype, require_one_kind, 
 from ..tensor.location import user_location
 from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
-from . import copying, hub
+from . import copying, hub, sorting
 from .behind import Opened, beside
 from .by_kind import by_kind
 from .dicts import StagedDict, StagedView
@@ -38,22 +38,15 @@ from .hand_written import HAND_WRITTEN
 from .hub import BUILTINS, current_tracer, is_staged
 from .identity import id_
 from .if_stmt import or_none, truth
-from .iterables import (
-    Lazy,
-    Staged,
-    StagedRange,
-    is_like_a_tensor,
-    staged,
-    staged_enumerate,
-    staged_map,
-    staged_reversed,
-    staged_zip,
-)
+from .items import as_index
+from .iterables import StagedRange, is_like_a_tensor, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .iterators import advanced, fresh, iter_, next_, walked
+from .lazy import Lazy, Staged, staged
 from .list_indices import integer
-from .logical import compare, in_, not_, or_, python_bool
+from .logical import compare, not_, or_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
+from .membership import in_
 from .optional import MaybeNone, wrong_operands
 from .options import OneOf, choose
 from .printing import LOGGING, PRETTY, SHOWING, WARNINGS, print_
@@ -72,8 +65,6 @@ def _staged_any(*values: Any) -> bool:
 
 
 def range_(*args: Any) -> Any:
-    from .items import as_index
-
     args = tuple(map(as_index, args))
     if not _staged_any(*args):
         return range(*args)
@@ -177,8 +168,6 @@ def item(x: Tensor, *args: Any) -> Any:
 
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
-    from .items import as_index
-
     x, start = fresh(x), as_index(start)
     start = as_number(integer(start)) if is_staged(start) else operator.index(start)
     if isinstance(x, Opened) or (isinstance(x, Generator) and x.chooses()):
@@ -408,9 +397,7 @@ def _tensor_of(data: Any, dtype: Any = None, place: Any = None, stop_gradient: b
 
 
 def list_(*args: Any) -> Any:
-    from .comprehensions import list_
-
-    return list_(*map(fresh, args))
+    return hub.list_(*map(fresh, args))
 
 
 def dict_(*args: Any, **kwargs: Any) -> Any:
@@ -432,9 +419,7 @@ def tuple_(*args: Any) -> Any:
 
 
 def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
-    from .sorting import sorted_
-
-    return sorted_(fresh(xs), **kwargs)
+    return sorting.sorted_(fresh(xs), **kwargs)
 
 
 def _index(x: Any) -> Any:

@@ -6,7 +6,7 @@ import functools
 import operator
 import types
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..tensor import Tensor
 from . import elsewhere, hub
@@ -16,8 +16,11 @@ from .if_stmt import or_none
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .tracer import Tracer
+from .tries import try_stmt
 from .undefined import Undefined
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 def by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
@@ -79,8 +82,6 @@ def changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
 
 def _or_none_there(f: Callable, owner: Any, name: str, *default: Any) -> Any:
     """`getattr` with a default, or `hasattr`, of an object of a user's class, where only the run may know whether it has the attribute."""
-    from .tries import try_stmt
-
     found: Any = Undefined(name)
 
     def body() -> None:

@@ -5,13 +5,15 @@ Traced like other code they would leave tensors of the trace in the cache, and c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import user_location
 from .structure import flatten
-from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 def cached(tracer: Tracer, f: Any, /, *args: Any, **kwargs: Any) -> Any:

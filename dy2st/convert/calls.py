@@ -12,7 +12,7 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime import forks
@@ -48,6 +48,7 @@ from .libraries import (
     of_texts,
     reading_texts,
 )
+from .methods import method
 from .optional import MaybeNone
 from .options import OneOf
 from .printing import print_, written
@@ -56,8 +57,10 @@ from .recursion import enter
 from .spaces import run_code
 from .stops import is_debugger
 from .texts import reading, require_known, shown, text
-from .tracer import Tracer
 from .unseen import runs_as_it_is
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
@@ -223,9 +226,7 @@ def convert_function(f: types.FunctionType) -> Converted:
     Raises:
         ConversionError: its source cannot be had, or it has syntax that is not supported.
     """
-    from dy2st import convert as runtime
-
-    return convert(f, runtime)
+    return convert(f, hub.runtime)
 
 
 @hub.primitive
@@ -422,6 +423,4 @@ def _made_by_library(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) ->
 
 
 def _container_method(items: Any, name: str) -> Callable:
-    from .mutation import method
-
     return functools.partial(method, items, name)

@@ -13,13 +13,14 @@ from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.kinds import resolved
 from ..tensor.location import user_location
-from .attributes import MISSING, require_asked
+from .attribute_lookup import MISSING
+from .attributes import require_asked
 from .containers import copied, put
 from .hub import current_tracer, need_tracer
-from .maybe_attribute import MaybeAttribute, NoAttribute
+from .maybe_attribute import MaybeAttribute
 from .names import codes_in, names_of
 from .shown import named, shown
-from .undefined import Undefined, Unread
+from .undefined import NoAttribute, Undefined, Unread
 
 consume = deque[None](maxlen=0).extend
 

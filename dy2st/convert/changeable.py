@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, defined, is_kept_elsewhere
+from .attribute_lookup import MISSING, defined, is_kept_elsewhere
 from .cells import OuterVariable
 from .containers import is_container
 from .places import AttributeVariable

@@ -16,7 +16,7 @@ from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
 from . import hub
-from .attributes import MISSING, defined, dict_of, held, may_change_class
+from .attribute_lookup import MISSING, defined, dict_of, held, may_change_class
 from .containers import BUILT_IN, LEAVES, held_by, put
 from .dynamic import DynamicList
 from .foreign import is_foreign_class
@@ -26,6 +26,7 @@ from .hub import current_tracer
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
+from .options import by_index
 from .records import RecordList
 from .records import parts_of as columns_of
 from .running import named_variables
@@ -64,6 +65,7 @@ def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outs
     _note(tracer, merged, sides, pick, lambda x: _existed(tracer, x, outside))
 
 
+@hub.primitive
 def note_item(tracer: Tracer, index: Tensor, items: Sequence[Any], merged: Any) -> None:
     """`note` of a value that has been merged from items, all there before: the one at the index was chosen."""
     _note(tracer, merged, items, partial(_at_index, index), lambda x: True)
@@ -113,8 +115,6 @@ def _in_each(merged: Any, parts: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> Any:
-    from .options import by_index
-
     return by_index(index, len(items), lambda i: f(items[i]))
 
 

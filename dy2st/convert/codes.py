@@ -71,13 +71,6 @@ def all_numbers(codes: Variable) -> Tensor:
     return ops.op("reduce_all", X=ops.op("not_equal", X=Tensor.wrap(both), Y=integer(0)), reduce_all=True)
 
 
-def coded(items: Any) -> StagedList:
-    """The codes of a list, of Python or of dynamic length, as a list of dynamic length."""
-    from .lists import StagedList
-
-    return StagedList.of_array(Tensor.wrap(Codes(items).made()), frozenset((Kind("int64", False),)))
-
-
 def decoded(values: Sequence[Any], codes: Sequence[Tensor]) -> list[Any]:
     """The entries of a list that a run has computed, of their values and codes."""
     found = zip(values, [code.item() for code in codes], strict=True)

@@ -5,23 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from . import hub
 from .dynamic import DynamicList
 from .for_stmt import for_stmt
 from .growing import current
 from .hub import current_tracer
 from .if_stmt import if_stmt, truth
-from .iterables import Lazy, staged
 from .iterators import fresh
+from .lazy import Lazy, staged
 from .mutation import list_append, list_extend, setitem
-from .tracer import Tracer
 from .undefined import nothing
 
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
+
+@hub.primitive
 def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
     """The list of `element(x)` for all x for which `test(x)` holds; with `flat` of the entries of the lists that these are."""
     tracer = current_tracer()
@@ -117,6 +121,7 @@ def _itself(x: Any) -> Any:
     return x
 
 
+@hub.primitive
 def list_(xs: Any = ()) -> Any:
     """`list(xs)`."""
     return xs.copy() if isinstance(xs, DynamicList) else list_comp(xs, _itself)

@@ -28,8 +28,7 @@ from .dynamic import DynamicList
 from .foreign import BUILTINS_OF_NAMESPACES, is_layer
 from .holders import is_of_a_call, parts_of
 from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
-from .structure import MaybeObject
+from .maybe_value import MaybeObject, MaybeValue
 
 # the built-in classes themselves, of which nearly all containers are
 BUILT_IN = frozenset({list, dict, OrderedDict, set})

@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import InplaceError
 from ..tensor.location import user_location
 from . import hub
-from .attributes import dict_of
+from .attribute_lookup import dict_of
 from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import list_tracer

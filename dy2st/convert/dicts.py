@@ -11,6 +11,8 @@ from ..errors import StagedValueError
 from ..tensor.location import user_location
 from . import hub
 from .hub import need_tracer
+from .optional import require_key
+from .options import OneOf, choose
 from .undefined import Undefined
 
 _NOTHING = object()
@@ -75,8 +77,6 @@ class StagedDict:
 
     def _known(self, key: Any) -> Any:
         """Whether it has a key, on the path that is traced."""
-        from .items import require_key
-
         require_key(key)
         if key not in self.values_of:  # also where a handler has but the flag of it, from several runs
             return False
@@ -91,8 +91,6 @@ class StagedDict:
 
     def _at(self, key: Any) -> Any:
         """The value of a key, if it has it; else the KeyError."""
-        from .options import OneOf, choose
-
         if isinstance(key, OneOf):
             return choose(key, self._at, plain=True)
         self._require(key)
@@ -105,8 +103,6 @@ class StagedDict:
 
     def _fill(self, key: Any, value: Callable[[], Any]) -> None:
         """It gets a key where it does not have it: before the value is read, so that what changes that changes what is in it."""
-        from .options import OneOf, choose
-
         if isinstance(key, OneOf):
             choose(key, lambda one: self._fill(one, value))
             return
@@ -122,8 +118,6 @@ class StagedDict:
             hub.raise_where(hub.not_(known), KeyError(key))
 
     def get(self, key: Any, default: Any = None) -> Any:
-        from .options import OneOf, choose
-
         if isinstance(key, OneOf):
             return choose(key, lambda one: self.get(one, default))
         return hub.if_expr(self.contains(key), lambda: self.values_of[key], lambda: default)
@@ -144,10 +138,8 @@ class StagedDict:
 
     def each(self, item: Any) -> Any:
         """A generator over the keys that it has, in their order."""
-        from .generators import generator
-
         self.require_order()
-        return generator(self._in_turn(), item, self._known)
+        return hub.generator(self._in_turn(), item, self._known)
 
     def _in_turn(self) -> Iterator[Any]:
         """All keys. A loop may give other values to them, but no key may come or go."""
@@ -182,8 +174,6 @@ class StagedDict:
 
     # ---- changing ----
     def __setitem__(self, key: Any, value: Any) -> None:
-        from .options import OneOf, choose
-
         if isinstance(key, OneOf):
             choose(key, lambda one: self.__setitem__(one, value))
             return

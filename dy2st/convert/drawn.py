@@ -7,7 +7,7 @@ import functools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.ir import Variable
@@ -17,7 +17,9 @@ from ..tensor import Tensor
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from . import hub
-from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 _DTYPES = {int: "int64", float: "float64"}

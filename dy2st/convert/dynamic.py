@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import StagedValueError
+from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.arguments import Entries
 from ..tensor.location import instruction, user_location
@@ -23,9 +23,15 @@ class DynamicList(Entries):
     """A list that grows or shrinks under staged control flow, as the user sees it.
 
     Like a list it is an object with an identity: methods change it in place, and all names of it see that.
+
+    Attributes:
+        columns: the staged lists that carry it in the Program.
+        layout: how an entry is put together of theirs; None if the entries are tensors and numbers.
     """
 
     __slots__ = ()
+    columns: Sequence[Any]
+    layout: Any
 
     def length(self) -> Tensor:
         """The length as a weak int."""
@@ -80,9 +86,7 @@ class DynamicList(Entries):
         self.become(self[::-1])
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        from .sorting import list_sort
-
-        list_sort(self, key=key, reverse=reverse)
+        hub.list_sort(self, key=key, reverse=reverse)
 
     def clear(self) -> None:
         self.become(self.listed([]))
@@ -158,9 +162,7 @@ class DynamicList(Entries):
         if not isinstance(other, list):
             return NotImplemented
         if is_in_place(sys._getframe(1)):
-            from .growing import promote
-
-            return promote(list_tracer(), other, self).__iadd__(self)
+            return hub.promote(list_tracer(), other, self).__iadd__(self)
         return self.listed(other).joined(self)
 
     def __iadd__(self, other: Any) -> Any:
@@ -228,3 +230,11 @@ def list_tracer() -> Tracer:
     """The tracer that a list of dynamic length is of."""
 
     return need_tracer("a list")
+
+
+def unlike_entries() -> StructureError:
+    """The error of entries that are put together of others where a list holds tensors or numbers, or the other way round."""
+    return StructureError(
+        "the entries of one list are tensors or numbers, those of another are put together of others", location=user_location(3),
+        hint="make all entries of one structure",
+    )  # fmt: skip

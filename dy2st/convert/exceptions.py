@@ -6,7 +6,7 @@ import re
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
@@ -23,10 +23,11 @@ from .hub import is_staged
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
 from .optional import MaybeNone
-from .printing import texts
 from .structure import Tree, flatten, unflatten
-from .texts import MARK, StagedText, is_marked
-from .tracer import Tracer
+from .texts import MARK, StagedText, is_marked, texts
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 _OF_PYTHON = 1 << 9
 """The flag of classes that a `class` statement has made (Py_TPFLAGS_HEAPTYPE)."""

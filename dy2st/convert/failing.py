@@ -16,8 +16,8 @@ from ..tensor.attribute import sizes
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of
 from ..tensor.kinds import as_number
+from . import hub
 from .hub import renamed
-from .logical import or_test
 
 Test = tuple[Any, Exception]
 _NEGATIVE, _OF_ZERO = message_of(ZeroDivisionError, pow, 0.0, -1.0), "zero to a negative integer power"
@@ -48,7 +48,7 @@ def _basic(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
 
 
 def _outside(i: Any, size: Any, what: str) -> Test:
-    flag = or_test(lambda: i < -size, lambda: i >= size)
+    flag = hub.or_test(lambda: i < -size, lambda: i >= size)
     return flag, OutOfRangeError(f"index {i} is out of range for {what}", hint=None if isinstance(size, Tensor) else allowed(size))
 
 
@@ -88,7 +88,7 @@ def _divided(what: str) -> Callable[[dict[str, Any], dict[str, Any]], list[Test]
         count = 1
         for size in sizes(ins["X"]):
             count = count * size
-        return [(or_test(lambda: False, lambda: zero & (count > 0)), DivisionError(f"integer {what} by zero"))]
+        return [(hub.or_test(lambda: False, lambda: zero & (count > 0)), DivisionError(f"integer {what} by zero"))]
 
     return test
 
@@ -156,7 +156,7 @@ def _entry(what: str) -> Callable[[dict[str, Any], dict[str, Any]], list[Test]]:
 
     def test(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
         i, length = as_number(_one(ins["I"])), _length(ins)
-        return [(or_test(lambda: i < -length, lambda: i >= length), IndexError(f"list {what} out of range"))]
+        return [(hub.or_test(lambda: i < -length, lambda: i >= length), IndexError(f"list {what} out of range"))]
 
     return test
 

@@ -6,7 +6,7 @@ import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..library.iteration import require_keys
@@ -21,15 +21,18 @@ from .generators import Generator
 from .growing import current
 from .hub import current_tracer, need_tracer
 from .if_stmt import State, if_stmt, truth
-from .iterables import Staged, StagedRange, staged
+from .iterables import StagedRange
 from .iterators import Onward, fresh, is_known, leave, next_
+from .lazy import Staged, staged
 from .logical import and_
 from .loops import Loop, probe, while_stmt
 from .sources import variables_of
-from .tracer import Tracer
 from .tries import try_stmt
 from .undefined import Undefined, nothing
 from .walks import Walk
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 _UNROLL_LIMIT = 100_000
 _UNROLL_LIMIT_WITHOUT_END = 1_000
@@ -53,6 +56,7 @@ class Unrolled(BaseException):
         self.location = location
 
 
+@hub.primitive
 def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
              set_state: Callable[[tuple], None], names: tuple[str, ...], called: str = "") -> None:  # fmt: skip
     """`for item in iterable: body(item)`, as long as `extra_test()` holds, which is asked before each item.

@@ -65,3 +65,6 @@ def is_foreign_class(cls: type) -> bool:
 def is_stateful(module: str | None) -> bool:
     """Whether a module is one of this package whose objects are state."""
     return module in _STATEFUL
+
+
+FORMATTING = {"__repr__", "__str__", "__format__"}

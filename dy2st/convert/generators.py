@@ -13,13 +13,17 @@ from ..tensor.failures import raise_if
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from . import hub
+from .behind import sources_behind
 from .growing import current
 from .hub import current_tracer, need_tracer
 from .if_stmt import State, if_stmt, truth
-from .iterables import Lazy, Staged, indexed, like, staged
+from .iterables import indexed
+from .iterators import fresh, with_effect
+from .lazy import Lazy, Staged, like, staged
 from .undefined import Undefined, nothing
 
 
+@hub.primitive
 def generator(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
     """The generator of `element(x)` for all x for which `test(x)` holds; with `flat` of the items of the generators that these are."""
     if current_tracer() is None:
@@ -48,8 +52,6 @@ class Generator(Lazy):
     """
 
     def __init__(self, xs: Any, element: Callable[[Any], Any], test: Callable[[Any], Any] | None, flat: bool):
-        from .iterators import fresh
-
         self.element, self.test, self.flat = element, test, flat
         self.over: Staged | None = None
         self._python: Iterator[Any] | None = None
@@ -90,8 +92,6 @@ class Generator(Lazy):
         return kept
 
     def __next__(self) -> Any:
-        from .iterators import fresh
-
         fresh(self.source)
         self._begin()
         return next(iter(self.source) if self._python is None else self._python)
@@ -108,12 +108,8 @@ class Generator(Lazy):
 
     def _made(self) -> Staged:
         """The same where all items have to be made for that."""
-        from .behind import sources_behind
-        from .comprehensions import list_comp
-        from .iterators import with_effect
-
         element, test, flat, sources = self.element, self.test, self.flat, sources_behind(self)
-        made, sources = with_effect(self, sources, lambda: list_comp(self._taken(False), element, test, flat))
+        made, sources = with_effect(self, sources, lambda: hub.list_comp(self._taken(False), element, test, flat))
         found = indexed(made, "a generator")
         return Staged(found.length, found.item, "a generator", sources=sources)
 
@@ -140,8 +136,6 @@ class Generator(Lazy):
 
     def first(self, *default: Any) -> Any:
         """`next(self, *default)`: where the run decides which item that is, nothing can be said of the others."""
-        from .iterators import fresh
-
         fresh(self.source)
         if not self.chooses() and self.over is None and not self.flat:
             for x in self.source:
@@ -160,14 +154,12 @@ class Generator(Lazy):
     def looped(self, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
                set_state: Callable[[tuple], None], names: tuple[str, ...]) -> tuple[Any, Callable[[Any], None]]:  # fmt: skip
         """What a `for` loop over it iterates over instead, and its body then."""
-        from .for_stmt import for_stmt
-
         self._begin()
         element, test, flat = self.element, self.test, self.flat
 
         def item(x: Any) -> None:
             if flat:
-                for_stmt(element(x), body, extra_test, get_state, set_state, names)
+                hub.for_stmt(element(x), body, extra_test, get_state, set_state, names)
             else:
                 body(element(x))
 
@@ -211,8 +203,6 @@ class _Spent(Iterator):
 
 def first(items: Any, *default: Any) -> Any:
     """The first item of what a `for` loop can run over."""
-    from .for_stmt import for_stmt
-
     state: list[Any] = [False, *(default or (Undefined("the next item"),))]
 
     def body(x: Any) -> None:
@@ -221,7 +211,7 @@ def first(items: Any, *default: Any) -> Any:
     def set_state(values: tuple) -> None:
         state[:] = values
 
-    for_stmt(items, body, lambda: hub.not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
+    hub.for_stmt(items, body, lambda: hub.not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
     if default:
         return state[1]
     raise_if(as_tensor(hub.not_(state[0])), StopIteration)

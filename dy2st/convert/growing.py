@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
+from . import hub
 from .cells import Cell, EntryCell, OrderCell, OuterVariable, defaults_of, read_outside
 from .dicts import CLASSES, StagedDict
 from .dynamic import DynamicList, is_in_place
@@ -63,6 +64,7 @@ def grown(frame: Frame) -> list[Growth]:
     return [(items, staged) for items, staged in frame.promoted.values() if items in frame.containers]
 
 
+@hub.primitive
 def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
     """Makes a list one of dynamic length, `later` has entries of the kind that it gets; or a dict one that may get the keys `later`.
 

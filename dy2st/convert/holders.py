@@ -19,11 +19,10 @@ from ..transpiler import is_generated
 from .dicts import StagedDict, StagedView
 from .foreign import ANNOTATING, is_foreign, is_foreign_class
 from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
+from .maybe_value import MaybeObject, MaybeValue
 from .names import names_of
 from .options import OneOf, values_of
 from .running import assign, held_by_generator
-from .structure import MaybeObject
 
 # modules of Python whose classes keep what they hold where no code can see it
 _MODULES = {"builtins", "itertools", "collections", "functools", "operator", "_io", "_collections", "_functools", "_operator", "_random"}

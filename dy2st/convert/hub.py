@@ -8,6 +8,7 @@ registers it here, and code below calls it as `hub.compare(...)`. Code above the
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import StagedValueError
@@ -21,21 +22,50 @@ if TYPE_CHECKING:
     from .calls import is_called_unconverted as is_called_unconverted
     from .calls import is_ignored as is_ignored
     from .calls import why_unconverted as why_unconverted
+    from .chosen import note_item as note_item
+    from .chosen_texts import joined_texts as joined_texts
+    from .chosen_texts import shown_chosen as shown_chosen
+    from .comprehensions import list_ as list_
+    from .comprehensions import list_comp as list_comp
+    from .for_stmt import for_stmt as for_stmt
+    from .generators import generator as generator
+    from .growing import promote as promote
     from .if_stmt import if_expr as if_expr
     from .if_stmt import if_stmt as if_stmt
+    from .if_stmt import merge as merge
+    from .if_stmt import stage_cond as stage_cond
     from .items import getitem as getitem
+    from .iterators import next_ as next_
+    from .layouts import stacked as stacked
     from .logical import and_ as and_
     from .logical import compare as compare
     from .logical import is_none as is_none
     from .logical import not_ as not_
+    from .logical import or_test as or_test
+    from .membership import in_ as in_
+    from .onlooking import onlooker as onlooker
+    from .patterns import is_option as is_option
+    from .raising import is_of_python as is_of_python
     from .raising import raise_where as raise_where
+    from .sorting import list_count as list_count
+    from .sorting import list_index as list_index
+    from .sorting import list_remove as list_remove
+    from .sorting import list_sort as list_sort
     from .tracer import Tracer
+    from .types import listed as listed
+    from .types import same as same
 
 F = TypeVar("F", bound=Callable)
 
-PRIMITIVES = frozenset({"and_", "call", "compare", "getitem", "if_expr", "if_stmt", "is_called_unconverted", "is_ignored", "is_none",
-                        "not_", "raise_where", "type_", "why_unconverted"})  # fmt: skip
+PRIMITIVES = frozenset({
+    "and_", "call", "compare", "for_stmt", "generator", "getitem", "if_expr", "if_stmt", "in_", "is_called_unconverted",
+    "is_ignored", "is_none", "is_of_python", "is_option", "joined_texts", "list_", "list_comp", "list_count",
+    "list_index", "list_remove", "list_sort", "listed", "merge", "next_", "not_", "note_item", "onlooker", "or_test",
+    "promote", "raise_where", "same", "shown_chosen", "stacked", "stage_cond", "type_", "why_unconverted",
+})  # fmt: skip
 """Their names: those that are imported above for the type checker."""
+runtime: ModuleType
+"""The package itself, which converted code has as `_dy`; set when it is complete."""
 BUILTINS: dict[Any, Callable] = {}
 """What stands for functions and classes of Python's, by these; filled by `builtin_functions`."""
 
@@ -45,6 +75,13 @@ def primitive(function: F) -> F:
     assert function.__name__ in PRIMITIVES - globals().keys(), function.__name__
     globals()[function.__name__] = function
     return function
+
+
+def complete(package: ModuleType) -> None:
+    """The package has all that converted code calls, and every primitive its definition."""
+    global runtime
+    runtime = package
+    assert globals().keys() >= PRIMITIVES, PRIMITIVES - globals().keys()
 
 
 class TracerBase(ProgramRecorder):

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
@@ -29,8 +29,9 @@ from .dynamic import DynamicList
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
 from .hub import current_tracer, is_staged, need_tracer
-from .iterables import Staged
 from .kept_exceptions import KeptException, kept
+from .lazy import Staged
+from .leaf_types import LeafType
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
 from .maybe_value import MaybeValue
@@ -39,10 +40,13 @@ from .optional import MaybeNone
 from .options import OneOf, choose
 from .patterns import Fitter, place
 from .raised import NoWayOn, Raised, scalar
+from .raising import require_exception, stage_raise
 from .special import as_length, bound
-from .tracer import Tracer
-from .types import LeafType, same_value
+from .types import same_value
 from .undefined import Undefined, Unread, quiet
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 State = Callable[[], tuple[Any, ...]]
 
@@ -187,6 +191,7 @@ def _is_flag(x: Any) -> bool:
     return plain and x.dtype == "bool" and isinstance(x._value, Variable)
 
 
+@hub.primitive
 def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str], *,
                own: Sequence[types.CellType] = ()) -> list[Any]:  # fmt: skip
     """Appends a `cond` op of two traced branches; returns what their results have become.
@@ -209,14 +214,10 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 sides.append(Side())
                 errors.append(nothing)
             except Exception as error:
-                from .raising import stage_raise
-
                 stage_raise(tracer, block, error)
                 sides.append(Side())
                 errors.append(error)
             except BaseException as error:
-                from .raising import require_exception
-
                 require_exception(error)
                 raise
         untold = [e for e in errors if isinstance(e, NoResult)]
@@ -249,6 +250,7 @@ def _side(tracer: Tracer, block: Block, run: State) -> Side:
     return Side(None if values is None else replace(outcome, result=values), raised, outcome.grown if raised or values is not None else [])
 
 
+@hub.primitive
 def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequence[Side], names: Sequence[str],
           location: Location | None, outside: set[int], *, own: Sequence[types.CellType] = (),
           raised: Sequence[Raised] = ()) -> list[Any] | None:  # fmt: skip

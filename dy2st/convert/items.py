@@ -10,7 +10,7 @@ import operator
 import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,17 +28,20 @@ from .dynamic import DynamicList
 from .growing import current
 from .hub import current_tracer, is_staged, need_tracer, renamed
 from .if_stmt import if_expr, or_none
+from .leaf_types import element_type
 from .list_indices import integer
-from .lists import StagedList, element_type
+from .lists import StagedList
 from .logical import is_one, not_
-from .optional import MaybeNone
+from .optional import MaybeNone, require_key
 from .options import OneOf, Options, by_index, choose, values_of
 from .patterns import is_option
 from .raising import raise_where
 from .records import dynamic_list
 from .special import bound
-from .tracer import Tracer
 from .types import same
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 @hub.primitive
@@ -315,13 +318,6 @@ def has_tensor(a: dict, key: Tensor) -> bool:
         raise StagedValueError("a tensor is looked up in a dict that has tensors from outside of the function as keys",
                                location=user_location(), hint="take numbers or texts as keys")  # fmt: skip
     return found
-
-
-def require_key(key: Any) -> None:
-    """StagedValueError if a key of a dict is None in some runs."""
-    if isinstance(key, MaybeNone):
-        raise StagedValueError("a key of a dict is None in some runs", location=user_location(),
-                               hint="decide with `if key is None`, and use it where it is not")  # fmt: skip
 
 
 def _known_place(tracer: Tracer, a: dict, key: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import operator
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
@@ -15,99 +14,20 @@ from ..tensor import Tensor, dispatch
 from ..tensor.attribute import count
 from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
-from ..tensor.indexing import getitem
-from ..tensor.kinds import as_number, require_whole, resolved
+from ..tensor.kinds import as_number, require_whole
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor, no_number, weak_dtype
+from ..tensor.promotion import as_tensor, weak_dtype
 from . import hub
-from .dynamic import DynamicList
-from .hub import is_staged, need_tracer, renamed
-from .lists import StagedList, element_type, stackable
-from .optional import MaybeNone
-from .sources import NO_SOURCES, Sources, with_code
+from .behind import behind, is_repeatable, parts_of_map, sources_behind
+from .hub import renamed
+from .iterators import use_up, with_effect
+from .lazy import Staged, _row, like, staged
+from .leaf_types import element_type, stackable
+from .lists import StagedList
+from .sources import NO_SOURCES
 from .undefined import nothing
 
 _MOST_ITEMS = 100_000
-_CLASSES: dict[str, type] = {
-    "range()": range, "zip()": zip, "map()": map, "enumerate()": enumerate, "reversed()": type(reversed([])),
-}  # fmt: skip
-
-
-class Staged:
-    """Something to iterate over whose length is only known at run time.
-
-    Args:
-        length: the number of items, an int or an integer tensor; evaluated once.
-        item: an index, a tensor or an int → the item.
-        what: names it in errors.
-        once: it stands for an iterator, which has no items left when it was looped over.
-        sources: what its items come from.
-        live: the number of items at the moment, if that may change while a loop runs.
-
-    Attributes:
-        runs: whether functions of the user's make its items.
-        finish: what Python does where it asks for an item behind the last one; None if nothing.
-    """
-
-    runs = False
-    finish: Callable[[], None] | None = None
-
-    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, sources: Sources = NO_SOURCES,
-                 live: Callable[[], Any] | None = None):  # fmt: skip
-        self.length, self.item, self.what, self.once, self.sources, self.live = length, item, what, once, sources, live
-
-    @property
-    def kind(self) -> type:
-        """The class that it is of to the user."""
-        return _CLASSES.get(self.what, types.GeneratorType)
-
-    def __iter__(self) -> Iterator[Any]:
-        if not isinstance(self.length, Tensor):
-            return map(self.item, range(self.length))
-        raise StagedValueError(
-            f"{self.what} has a length that is only known at run time; it can be the iterable of a for loop, "
-            "but not be used here",
-            location=user_location(2), hint="loop over it with for",
-        )  # fmt: skip
-
-    def size(self) -> Any:
-        """The number of items: the length, which is below 0 for a range that ends before it begins."""
-        return self.length
-
-    def __len__(self) -> int:
-        raise StagedValueError(f"len() of {self.what} is only known at run time", location=user_location(2))
-
-
-class Lazy(Iterator):
-    """An iterator that Python, or a loop of the Program, can use up.
-
-    Attributes:
-        kept: a container that nobody else knows.
-    """
-
-    kept: Any = None
-
-    def staged(self) -> Staged | None:
-        """How to loop over it in the Program; None if Python has to iterate over it."""
-        raise NotImplementedError
-
-    def first(self, *default: Any) -> Any:
-        """`next(self, *default)`."""
-        raise NotImplementedError
-
-    def sources(self) -> list[Any]:
-        """What it takes its items from."""
-        raise NotImplementedError
-
-    def functions(self) -> list[Callable]:
-        """What it makes items of these by."""
-        raise NotImplementedError
-
-    def as_map(self) -> tuple[Callable, list[Any]] | None:
-        """The function that it calls with each item of an iterator of Python's, and that; None if it is none."""
-        raise NotImplementedError
-
-
 class StagedRange(Staged):
     """`range` with bounds that are tensors."""
 
@@ -166,40 +86,8 @@ def _index(t: Tensor) -> Tensor:
     return _weak(t)
 
 
-def staged(x: Any) -> Staged | None:
-    """How to loop over a value in the Program; None if Python has to iterate over it.
-
-    Raises:
-        DTypeError: a tensor without dims.
-    """
-    if isinstance(x, Staged):
-        return x
-    if isinstance(x, Lazy):
-        return x.staged()
-    if isinstance(x, DynamicList):
-        return Staged(x.length(), x.visited, "a list of dynamic length", live=x.length)
-    if is_staged(x):
-        x = x.require("'NoneType' object is not iterable") if isinstance(x, MaybeNone) else x
-        if x._weak:
-            no_number(x, "'{}' object is not iterable")
-        if x.ndim == 0:
-            raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
-        # x itself, not its value now: rows that the loop modifies in place are read as they are then
-        return Staged(resolved(x).shape[0], lambda i: _row(resolved(x), i), "a tensor")
-    return None
-
-
-def _row(x: Tensor, i: Any) -> Any:
-    """A row that a loop over all rows comes to."""
-    with need_tracer("a loop").tries.certain():
-        return getitem(x, i)
-
-
 def indexed(x: Any, what: str) -> Staged:
     """How to loop over a value beside one of dynamic length (in `zip`): Python sequences become tensors."""
-    from .behind import behind, sources_behind
-    from .iterators import use_up, with_effect
-
     found = staged(x)
     found = _mapped(x) if found is None else found
     if found is not None:
@@ -229,9 +117,6 @@ def indexed(x: Any, what: str) -> Staged:
 
 def _mapped(x: Any) -> Staged | None:
     """`map`, or a generator, over what becomes a tensor: what it makes of an item is made where that is wanted."""
-    from .behind import behind, parts_of_map
-    from .iterators import use_up
-
     found = parts_of_map(x)
     if found is None or not all(map(is_like_a_tensor, found[1])):
         return None
@@ -242,8 +127,6 @@ def _mapped(x: Any) -> Staged | None:
 def is_like_a_tensor(x: Any) -> bool:
     """Whether an iterable of Python's gives, or calls a function with, tensors and numbers only, as far as that can be seen without
     using it up."""
-    from .behind import is_repeatable, parts_of_map
-
     if isinstance(x, range):
         return True
     found = parts_of_map(x)
@@ -310,12 +193,6 @@ def _no_variables() -> tuple:
 
 def _set_none(values: tuple) -> None:
     pass
-
-
-def like(x: Staged, new: Staged, by: Callable | None = None) -> Staged:
-    """An iterable that gives something for each item of another one, which a function may make of it: what Python runs for that."""
-    new.runs, new.finish = x.runs or bool(by and with_code([by])), x.finish
-    return new
 
 
 def _shortest(parts: Sequence[Staged]) -> Any:

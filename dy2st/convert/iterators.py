@@ -17,14 +17,14 @@ from ..library.queues import Deque
 from ..tensor import Tensor
 from ..tensor.location import user_location
 from . import hub
-from .attributes import dict_of
+from .attribute_lookup import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
 from .cells import contents_of
 from .containers import LEAVES, containers_of, held_by, is_container
 from .dicts import StagedDict, StagedView
 from .holders import parts_of
 from .hub import current_tracer, need_tracer
-from .iterables import Lazy, Staged, like, staged
+from .lazy import Lazy, Staged, like, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variable_values
 from .sources import Sources
@@ -248,14 +248,12 @@ def with_fresh(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def iter_(x: Any, *sentinel: Any) -> Any:
     """`iter`."""
-    from .generators import generator
-
     x = x if sentinel else fresh(x)
     if isinstance(x, Opened):
         return x.iterator
     if isinstance(x, Lazy):
         return x
-    return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)
+    return iter(x, *sentinel) if sentinel or staged(x) is None else hub.generator(x, lambda item: item)
 
 
 def iterated(xs: Any) -> Any:
@@ -276,14 +274,13 @@ def iterated(xs: Any) -> Any:
     return iter_(xs)
 
 
+@hub.primitive
 def next_(iterator: Any, *default: Any) -> Any:
-    from .generators import Generator
-
     if isinstance(iterator, MaybeValue):
         iterator = iterator._dy_bare("'NoneType' object is not an iterator")
     iterator = advanced(iterator)
     if isinstance(iterator, Staged):
-        iterator = Generator(iterator, lambda item: item, None, False)
+        iterator = hub.generator(iterator, lambda item: item)
     if isinstance(iterator, Lazy):
         return iterator.first(*default)
     own = bound(iterator, "__next__")

@@ -11,6 +11,7 @@ from dy2st_runtime.ir import Block
 from ..errors import StagedValueError
 from ..tensor.location import path_of, user_location
 from .aliases import is_inside
+from .exceptions import Parts
 from .options import values_of
 from .undefined import Undefined
 
@@ -72,8 +73,6 @@ class KeptException:
 
 def kept(tracer: Tracer, fitter: Fitter, blocks: Sequence[Block], sides: Sequence[Iterable[Any] | None]) -> list[KeptException]:
     """The exceptions among the values that the sides of a branch, these blocks, leave, as far as they hold tensors that end with it."""
-    from .exceptions import Parts
-
     found: dict[int, KeptException] = {}
     for i, (block, values) in enumerate(zip(blocks, sides, strict=True)):
         for error in _exceptions_in(values or ()):

@@ -14,15 +14,18 @@ from ..tensor.kinds import Kind
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from . import hub, structure
-from .codes import MaybeNumbers, coded, decoded, known
-from .lists import StagedList, element_type, kinds_of_entry, stackable
+from .codes import MaybeNumbers, decoded, known
+from .dynamic import DynamicList
+from .leaf_types import LeafType, element_type, join, stackable, type_of
+from .lists import StagedList, coded, kinds_of_entry
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, looked_up, values_of
+from .types import cure, describe
 
 if TYPE_CHECKING:
+    from .leaf_types import LeafType
     from .tracer import Tracer
-    from .types import LeafType
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,6 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
         return joined(layout, Inner(_kinds_within(entry)), what)
     elif isinstance(layout, Choice) and _is_object(tracer, entry):
         return joined(layout, Choice(_places(tracer, [entry])), what)
-    from .types import describe
-
     tuples = isinstance(layout, Parts) and layout.kind is tuple and type(entry) is tuple
     otherwise = ", or make the tuples lists, ids + [k], which may differ in length" if tuples else ""
     raise StructureError(
@@ -172,8 +173,6 @@ def _is_list(x: Any) -> bool:
 
 def _can_be_stacked(lists: Sequence[Any]) -> bool:
     """Whether all are lists of tensors or numbers of one type and shape, of which not all are surely empty."""
-    from .types import type_of
-
     if not all(map(_is_list, lists)) or not any(isinstance(x, StagedList) or x for x in lists):
         return False
     for items in lists:
@@ -187,9 +186,7 @@ def _can_be_stacked(lists: Sequence[Any]) -> bool:
 
 
 def _is_object(tracer: Tracer, x: Any) -> bool:
-    from .patterns import is_option
-
-    return is_option(tracer, x)
+    return hub.is_option(tracer, x)
 
 
 def _places(tracer: Tracer, values: Sequence[Any]) -> tuple[int, ...]:
@@ -225,8 +222,6 @@ def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence
 
 
 def _differ(values: Sequence[Any], what: str) -> StructureError:
-    from .types import cure, describe
-
     if any(isinstance(x, (MaybeNone, MaybeValue)) for x in values):
         said = "one may be None"
         hint = "put it in where it is not None, or what is computed of it there"
@@ -247,12 +242,10 @@ def _sort(x: Any) -> Any:
 
 
 def _named(layout: Layout) -> str:
-    from .types import listed
-
     if isinstance(layout, Parts) and layout.kind is MaybeNumbers:
         return _named(layout.children[0])
     if isinstance(layout, Parts):
-        keys = f" ({listed(layout.keys)})" if layout.keys else ""
+        keys = f" ({hub.listed(layout.keys)})" if layout.keys else ""
         return f"a {layout.kind.__name__} of {len(layout.children)}{keys}"
     return {Dense: "tensors or numbers", Inner: "lists of tensors or numbers", Choice: "objects"}[type(layout)]
 
@@ -290,8 +283,6 @@ def untold(layout: Layout) -> frozenset[Kind] | None:
 
 def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType | None]:
     """The types of the entries of the columns of a list that gets these values; None where all are lists that are surely empty."""
-    from .types import LeafType
-
     if isinstance(layout, Choice):
         return [LeafType("int64", ())]
     if isinstance(layout, Dense):
@@ -308,8 +299,6 @@ def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafT
 
 def _inner_type(lists: Sequence[Any], what: str) -> LeafType | None:
     """The type of the entries of lists of tensors or numbers; None if all are surely empty."""
-    from .types import LeafType, join
-
     known = [x for items in lists if isinstance(items, list) for x in items]
     found = element_type(known, what) if known else None
     for items in lists:
@@ -331,6 +320,7 @@ def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
     return dispatch.constant(np.asarray(_place(tracer, x), np.int64))
 
 
+@hub.primitive
 def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
     """A list of tensors or numbers as one tensor, with the entries along its first axis."""
 
@@ -370,12 +360,10 @@ def _object(tracer: Tracer, place: Tensor, places: Sequence[int]) -> Any:
 
 def entries(layout: Layout, columns: Sequence[Sequence[Any]], objects: Sequence[Any]) -> list[Any]:
     """The entries of a list that a run has computed, of those of its columns."""
-    from .records import RecordList
-
     def made(layout: Layout, take: Iterator[Any]) -> Any:
         if isinstance(layout, Parts):
             children = [made(child, take) for child in layout.children]
-            if layout.kind is RecordList:
+            if issubclass(layout.kind, DynamicList):
                 return entries(layout.keys[0], children, objects)
             if layout.kind is MaybeNumbers:
                 return decoded(*children)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Variable
 
@@ -15,18 +15,20 @@ from ..tensor.promotion import cast
 from .codes import Codes, MaybeNumbers
 from .growing import substituted
 from .layouts import columns_of, stored
+from .leaf_types import LeafType, array_of
 from .lists import StagedList
-from .maybe_attribute import MaybeAttribute, NoAttribute, halves
-from .maybe_value import MaybeValue
+from .maybe_attribute import MaybeAttribute, halves
+from .maybe_value import MaybeObject, MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Position
 from .records import RecordList
 from .shown import shown
-from .structure import MaybeNumber, MaybeObject, build, node_type, split
+from .structure import MaybeNumber, build, node_type, split
 from .tensor_attributes import require_bare
-from .tracer import Tracer
-from .types import LeafType, array_of
-from .undefined import Undefined
+from .undefined import NoAttribute, Undefined
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from ..tensor.location import user_location
 from .cells import Cell, EntryCell, ListCell, OrderCell
 from .frames import Outcome
 from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
+from .maybe_value import MaybeObject, MaybeValue
 from .places import AttributeVariable
 from .records import RecordList
-from .structure import MaybeObject, attributes_of, build, split
+from .structure import attributes_of, build, split
 from .undefined import Undefined
 
 Changes = dict[int, list[tuple[Cell, Any]]]

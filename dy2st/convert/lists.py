@@ -19,14 +19,15 @@ from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet, storage
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_plain_tensor, as_tensor, cast, is_weak, weak_dtype
-from .codes import code_of, codes_of, flag
-from .dynamic import DynamicList, list_tracer
+from . import hub
+from .codes import Codes, code_of, codes_of, flag
+from .dynamic import DynamicList, list_tracer, unlike_entries
 from .list_indices import integer, position
 from .optional import MaybeNone
 from .tensor_attributes import require_bare
 
 if TYPE_CHECKING:
-    from .types import LeafType
+    pass
 
 # what is never equal to a tensor, and to a number
 _NO_TENSORS = (type(None), str, bytes, dict, set, frozenset, range)
@@ -40,6 +41,7 @@ class StagedList(DynamicList):
         start: the variable that it had when it was made of a list of Python.
     """
 
+    layout = None
     _value: Variable
     _who: Any = None
     start: Variable | None = None
@@ -84,6 +86,10 @@ class StagedList(DynamicList):
         return self._hold(self.kinds, codes._value)
 
     # ---- what it is ----
+    @property
+    def columns(self) -> tuple[StagedList]:  # type: ignore[override]
+        return (self,)
+
     @property
     def dtype(self) -> str:
         return self._value.dtype
@@ -161,7 +167,7 @@ class StagedList(DynamicList):
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
         if not isinstance(x, Tensor):
             raise StructureError(
-                f"a list that changes in a staged loop holds tensors and numbers here, and cannot hold {_class_of(x)} too",
+                f"a list that changes in a staged loop holds tensors and numbers here, and cannot hold {class_of_entry(x)} too",
                 location=user_location(3), hint="make all its entries of one kind",
             )  # fmt: skip
         return x
@@ -229,19 +235,13 @@ class StagedList(DynamicList):
         return value
 
     def index(self, x: Any) -> Any:
-        from .sorting import list_index
-
-        return list_index(self, x)
+        return hub.list_index(self, x)
 
     def count(self, x: Any) -> Any:
-        from .sorting import list_count
-
-        return list_count(self, x)
+        return hub.list_count(self, x)
 
     def remove(self, x: Any) -> None:
-        from .sorting import list_remove
-
-        list_remove(self, x)
+        hub.list_remove(self, x)
 
     def taken(self, order: Tensor) -> StagedList:
         return self._new(ops.op("array_take", X=self.array(), Index=order), codes=self._beside("array_take", slot="X", Index=order))
@@ -261,9 +261,7 @@ class StagedList(DynamicList):
 
     def listed(self, items: Any) -> StagedList:
         if isinstance(items, DynamicList) and not isinstance(items, StagedList):
-            from .records import unlike
-
-            raise unlike()
+            raise unlike_entries()
         return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
 
     def joined(self, other: StagedList) -> StagedList:
@@ -342,9 +340,7 @@ class StagedList(DynamicList):
 
     def as_tensor(self) -> Tensor:
         """Its entries as one tensor, also where there are none."""
-        from .layouts import stacked
-
-        return stacked(list_tracer(), self, self.dtype, self.element_shape)  # type: ignore[arg-type]
+        return hub.stacked(list_tracer(), self, self.dtype, self.element_shape)  # type: ignore[arg-type]
 
     def stack(self, axis: int = 0) -> Tensor:
         self.of_numbers()
@@ -393,33 +389,10 @@ def kinds_of_entry(x: Any) -> frozenset[Kind]:
     return frozenset((Kind(weak_dtype(x), True),))
 
 
-def _class_of(x: Any) -> str:
+def class_of_entry(x: Any) -> str:
     return "another such list" if isinstance(x, StagedList) else type(x).__name__
 
 
-def stackable(x: Any) -> bool:
-    """Whether a value can be an entry of a tensor or of a list of dynamic length."""
-    from .types import type_of
-
-    found = type_of(x)
-    return found is not None and found.kind == "dense"
-
-
-def element_type(items: Sequence[Any], what: str) -> LeafType:
-    """The type that all these tensors and numbers have in common."""
-    from .types import join, type_of
-
-    found: LeafType | None = None
-    for item in items:
-        t = type_of(item)
-        if t is None or t.kind != "dense":
-            raise StructureError(
-                f"{what} changes its length in a staged loop or branch, so it can hold tensors and numbers only, "
-                f"not {_class_of(item)}",
-                location=user_location(2), hint="keep the parts of an entry in lists of their own",
-            )
-        if t.mixed and t.shape:  # in the list it has to be a tensor
-            t = replace(t, weak=False, kinds=None)
-        found = t if found is None else join(found, t, f"an element of {what}")
-    assert found is not None
-    return found
+def coded(items: Any) -> StagedList:
+    """The codes of a list, of Python or of dynamic length, as a list of dynamic length."""
+    return StagedList.of_array(Tensor.wrap(Codes(items).made()), frozenset((Kind("int64", False),)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Block
 from dy2st_runtime.ir.visit import has_effect, may_raise
@@ -16,28 +16,24 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, is_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.logic import equal
-from ..tensor.promotion import no_number
 from . import hub
 from .activations import NoResult
-from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
 from .frames import Outcome
-from .generators import generator
 from .hub import current_tracer, is_staged, need_tracer, renamed
 from .if_stmt import if_expr, or_none, stage_cond, truth
-from .iterables import Lazy, Staged, StagedRange
-from .iterators import advanced
+from .iterables import StagedRange
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
 from .raising import require_exception
 from .records import parts_of
-from .special import bound
 from .structure import flatten
-from .texts import require_known
-from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 Thunk = Callable[[], Any]
 
@@ -66,6 +62,7 @@ def and_test(*operands: Thunk) -> Any:
     return _chain([_truth_of(o) for o in operands], stop_on=False)
 
 
+@hub.primitive
 def or_test(*operands: Thunk) -> Any:
     """`a or b or ...` where only its truth counts."""
     return _chain([_truth_of(o) for o in operands], stop_on=True)
@@ -265,9 +262,9 @@ def compare(op: str, a: Any, b: Any) -> Any:
         same = _equal_ranges(a, b)
         return same if op == "==" else not_(same)
     if op == "in":
-        return in_(a, b)
+        return hub.in_(a, b)
     if op == "not in":
-        return not_in(a, b)
+        return not_(hub.in_(a, b))
     return _COMPARE[op](a, b)
 
 
@@ -473,55 +470,3 @@ def is_none(x: Any) -> Any:
     flag = none_flag(x)
     known = need_tracer("a value that may be None").facts.of(flag)
     return python_bool(flag) if known is None else known
-
-
-def in_(a: Any, b: Any) -> Any:
-    """`a in b`."""
-    if isinstance(a, OneOf):
-        return choose(a, lambda one: in_(one, b))
-    if isinstance(b, OneOf):
-        return choose(b, lambda one: in_(a, one), plain=True)
-    if isinstance(b, MaybeValue):
-        b = b._dy_bare("argument of type 'NoneType' is not iterable")
-    if is_staged(b):
-        if b._weak:
-            b = no_number(b, "argument of type '{}' is not iterable")
-        return python_bool(ops.op("reduce_any", X=equal(b, a), reduce_all=True))
-    if isinstance(b, StagedView):
-        b = b.of if b.name == "keys" else b.each()
-    if isinstance(b, (Lazy, Staged)):
-        return hub.BUILTINS[any](generator(b, lambda e: True if is_one(e, a) else compare("==", a, e)))
-    if isinstance(b, DynamicList):
-        found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=b.equal_to(a, "'in'"), reduce_all=True), lambda: False)
-        return python_bool(found)
-    own = bound(b, "__contains__")
-    if own is None and isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
-        if isinstance(b, range):
-            b = list(b)
-        return python_bool(or_(*[lambda e=e: True if is_one(e, a) else compare("==", a, e) for e in b])) if b else False
-    if isinstance(b, dict) and isinstance(a, MaybeNone):
-        return or_none(a, lambda one: in_(one, b))
-    if isinstance(b, dict) and is_staged(a):
-        from .items import has_tensor, place_of
-
-        return place_of(list(b), a)[1] if a._weak else has_tensor(b, a)
-    if isinstance(b, StagedDict):
-        return b.contains(a)
-    if isinstance(b, (str, bytes)):
-        require_known(a)
-    return a in advanced(b) if own is None else python_bool(truth(own(a)))
-
-
-def _any_staged(a: Any, items: Any) -> bool:
-    """Whether comparing a value with the items of a sequence or set meets what only the run knows."""
-    if isinstance(items, range):
-        return False
-    if any(is_staged(x) or isinstance(x, (OneOf, MaybeValue)) for x in items):
-        return True
-    leaves, tree = flatten(a)
-    return tree.kind is not None and any(map(is_staged, (*leaves, *flatten(list(items))[0])))
-
-
-def not_in(a: Any, b: Any) -> Any:
-    """`a not in b`."""
-    return not_(in_(a, b))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.ir import Block, Variable
@@ -29,9 +29,11 @@ from .raising import require_exception
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew, unsettled
 from .things import FIRST, objects_at
-from .tracer import Tracer
 from .types import same, same_value
 from .undefined import Undefined, quiet
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 TEST = "the test"
 """What errors call the variable that holds the result of a test which changes variables too."""

@@ -11,7 +11,7 @@ import ast
 import contextlib
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .as_it_is import code_of, driven
 from .attempts import known_kinds
@@ -20,8 +20,11 @@ from .hub import current_tracer
 from .leaving import runs, shows, source_of
 from .onlookers import Onlooker
 from .options import OneOf
-from .tracer import Tracer
+from .raising import is_of_tracing
 from .unseen import runs_as_it_is
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 Takes = Callable[[type[BaseException]], bool]
 
@@ -98,8 +101,6 @@ class _Watched:
         return value
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        from .tries import is_of_tracing
-
         for onlooker in self.onlookers:
             self.tracer.tries.onlookers.remove(onlooker)
         if error is not None and is_of_tracing(error):
@@ -123,8 +124,6 @@ class _Handled:
             self.tries.onlookers.append(self.onlooker)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        from .tries import is_of_tracing
-
         if self.onlooker is not None:
             self.tries.onlookers.remove(self.onlooker)
         if isinstance(error, Exception) and is_of_tracing(error):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from .builtin_functions import isinstance_
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .hub import current_tracer
@@ -66,8 +67,6 @@ def match_class(x: Any, cls: Any, count: int, names: tuple[str, ...]) -> Any:
     Raises:
         TypeError: the class has fewer positional ones, or it is no class.
     """
-    from .builtin_functions import isinstance_
-
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
     if (found := _in_the_run(x, partial(match_class, cls=cls, count=count, names=names))) is not None:

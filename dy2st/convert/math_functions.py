@@ -13,6 +13,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
+from . import hub
 from .by_kind import by_kind
 from .hub import is_staged, renamed
 
@@ -20,9 +21,7 @@ _Test = Callable[[Any], Any]
 
 
 def _float(x: Any) -> Tensor:
-    from .builtin_functions import float_
-
-    return float_(x)
+    return hub.BUILTINS[float](x)  # type: ignore[no-any-return]
 
 
 def _is_int(x: Any) -> bool:

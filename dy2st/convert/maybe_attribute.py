@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .undefined import Unread
-
-
-class NoAttribute(Unread):
-    """What the state of a branch or loop says of an attribute that the object itself does not have."""
-
-    __slots__ = ()
+from .undefined import NoAttribute, Unread
 
 
 def is_absent(value: object) -> bool:

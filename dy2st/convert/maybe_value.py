@@ -78,3 +78,12 @@ class MaybeValue:
         )  # fmt: skip
 
     __str__ = __repr__ = __format__ = _dy_shown
+
+
+class MaybeObject:
+    """A Python object (or a list, tuple, dict of tensors) that a variable holds on some paths only: `token` is absent where it does not."""
+
+    __slots__ = ("token", "value")
+
+    def __init__(self, value: Any, token: Any):
+        self.value, self.token = value, token

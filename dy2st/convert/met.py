@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
-from .attributes import dict_of
+from .attribute_lookup import dict_of
 from .containers import OF_THE_LIBRARY
 from .dynamic import DynamicList
 from .foreign import ANNOTATING, BUILTINS_OF_NAMESPACES, is_foreign, is_foreign_class, is_stateful
@@ -24,7 +24,6 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList,
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 MAKING = {"__init__", "__new__", "__post_init__"}
 COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-FORMATTING = {"__repr__", "__str__", "__format__"}
 NEVER = ANNOTATING | {
     "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
     "__sizeof__", "__hash__", "__copy__", "__deepcopy__",

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from ..tensor.location import user_location
-from .calls import call
+from . import hub
 from .chosen import chooses
 from .dicts import CLASSES, StagedDict, StagedView
 from .dynamic import DynamicList
@@ -16,14 +16,14 @@ from .followed import require_items_followed
 from .growing import current, promote
 from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import or_none
-from .items import as_index, at_one, fits_array, get, getitem, is_unknown, optional_part, require_key, store, with_part
-from .iterables import Lazy, Staged
-from .iterators import advanced, fresh
+from .items import as_index, at_one, fits_array, is_unknown, optional_part, store, with_part
+from .iterators import fresh
+from .lazy import Lazy, Staged
 from .options import OneOf
 from .spaces import about_to_set
 
 
-def _list(a: Any) -> Any:
+def current_list(a: Any) -> Any:
     """The list of dynamic length that a list has become, if it has."""
     return current(current_tracer(), a)
 
@@ -44,67 +44,65 @@ def _certain(x: Any) -> Any:
 @chooses
 def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
-    a = _list(a)
+    a = current_list(a)
     if isinstance(a, (list, DynamicList)):
         a.append(_certain(x))
         _has_grown(a)
     else:
-        call(a.append)(x)
+        hub.call(a.append)(x)
     return a
 
 
 @chooses
 def list_extend(a: Any, xs: Any) -> Any:
     """`a.extend(xs)`; returns what `a` is then."""
-    a = _list(a)
+    a = current_list(a)
     if isinstance(a, (list, DynamicList)) and not isinstance(xs, (list, DynamicList)):
-        from .comprehensions import list_
-
         xs = fresh(xs) if isinstance(xs, (StagedDict, StagedView)) else xs
-        xs = list_(xs) if is_staged(xs) or isinstance(xs, (Staged, Lazy)) else fresh(xs)
+        xs = hub.list_(xs) if is_staged(xs) or isinstance(xs, (Staged, Lazy)) else fresh(xs)
     if type(a) is list and isinstance(xs, DynamicList):
         a = _promoted(a, xs)
     if isinstance(a, (list, DynamicList)):
         a.extend(xs)
         _has_grown(a)
     else:
-        call(a.extend)(xs)
+        hub.call(a.extend)(xs)
     return a
 
 
 @chooses
 def list_insert(a: Any, i: Any, x: Any) -> Any:
     """`a.insert(i, x)`; returns what `a` is then."""
-    a = _list(a)
+    a = current_list(a)
     if type(a) is list and is_staged(i):
         a = _promoted(a, [x])
     if isinstance(a, (list, DynamicList)):
         a.insert(i, x)
     else:
-        call(a.insert)(i, x)
+        hub.call(a.insert)(i, x)
     return a
 
 
 @chooses
 def list_clear(a: Any) -> Any:
     """`a.clear()`; returns what `a` is then."""
-    a = _list(a)
+    a = current_list(a)
     if isinstance(a, (list, DynamicList)):
         a.clear()
     else:
-        call(a.clear)()
+        hub.call(a.clear)()
     return a
 
 
 @partial(chooses, gives="both")
 def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     """What `a` is after `a.pop(...)`, and the value."""
-    a = _list(a)
+    a = current_list(a)
     if type(a) is list and a and args and is_staged(args[0]):
         a = _promoted(a, [])
     if type(a) is list and not a:
         args = tuple(0 if is_staged(i) else i for i in args)  # which says that there is none
-    value = a.pop(*args) if isinstance(a, (list, DynamicList)) else call(a.pop)(*args)
+    value = a.pop(*args) if isinstance(a, (list, DynamicList)) else hub.call(a.pop)(*args)
     return a, value
 
 
@@ -114,24 +112,22 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
     key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
     require_items_followed(a)
     about_to_set(a, key)
-    a = _list(a)
+    a = current_list(a)
     if isinstance(key, slice) and isinstance(a, (list, DynamicList)) and (is_staged(value) or isinstance(value, (Staged, Lazy))):
-        from .comprehensions import list_
-
-        value = list_(value)
+        value = hub.list_(value)
     if type(a) is list:
         if is_staged(key) and not fits_array(a, [value]):
             store(a, key, value)
-            return _list(a)
+            return current_list(a)
         if is_staged(key):
             a = _promoted(a, [value])
         elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, DynamicList)):
             a = _promoted(a, value)
     elif type(a) in CLASSES and is_unknown(key):
         store(a, key, value)
-        return _list(a)
+        return current_list(a)
     if isinstance(a, Tensor) and (part := optional_part(key := _certain(key))) is not None:
-        or_none(part, lambda one: _nothing(setitem(a, with_part(key, part, one), value)))
+        or_none(part, lambda one: none_of(setitem(a, with_part(key, part, one), value)))
         return a
     a[key] = value
     return a
@@ -143,7 +139,7 @@ def delitem(a: Any, key: Any) -> Any:
     key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
     require_items_followed(a)
     about_to_set(a, key)
-    a = _list(a)
+    a = current_list(a)
     if type(a) is list and (is_staged(key) or _staged_slice(key)):
         if not a and isinstance(key, slice):
             return a
@@ -152,53 +148,12 @@ def delitem(a: Any, key: Any) -> Any:
         a = _promoted(a, [])
     if isinstance(key, OneOf) and isinstance(a, (dict, StagedDict)):
         at_one(a, key, operator.delitem)
-        return _list(a)
+        return current_list(a)
     del a[key]
     return a
 
 
-def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """`a.name(...)` of a list, tuple or dict: of dynamic length, or called with what is, or one that this makes such."""
-    return (_changed if name in _CHANGES else _called)(a, name, *args, **kwargs)
-
-
-# the methods that compare items
-_COMPARING: dict[type, tuple[str, ...]] = {list: ("sort", "remove", "index", "count"), tuple: ("index", "count")}
-
-
-def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    a = _list(a)
-    if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
-        return _OF_LISTS[name](a, *args)
-    if name in _COMPARING.get(type(a), ()):
-        from .sorting import list_method
-
-        return list_method(a, name)(*args, **kwargs)
-    if type(a) in CLASSES and name == "get" and args and is_unknown(args[0]):
-        return get(a, *args)
-    if type(a) is dict and name == "update":
-        args = tuple(map(advanced, args))
-    if isinstance(a, (dict, StagedDict)) and args:
-        require_key(args[0])
-    if name == "pop" and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
-        return at_one(a, args[0], lambda of, key: of.pop(key, *args[1:]))
-    if name == "setdefault" and type(a) is dict and args and isinstance(args[0], OneOf):
-        # it has the key before that is read: what changes the value then changes what is in it
-        at_one(a, args[0], lambda of, key: _nothing(of.setdefault(key, *args[1:])))
-        return getitem(_list(a), args[0])
-    return getattr(a, name)(*args, **kwargs)
-
-
-_OF_LISTS = {
-    "extend": lambda a, *args: _nothing(list_extend(a, *args)),
-    "insert": lambda a, *args: _nothing(list_insert(a, *args)),
-    "pop": lambda a, *args: list_pop(a, *args)[1],
-}
-_CHANGES = {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update"}
-_changed = chooses(_called, gives="value")
-
-
-def _nothing(_: Any) -> None:
+def none_of(_: Any) -> None:
     """What Python's methods give that change a list."""
 
 

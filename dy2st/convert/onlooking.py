@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tensor.location import is_own
 from ..transpiler import is_generated
+from . import hub
 from .leaving import functions_of
 from .managers import goes_on
 from .onlookers import Onlooker
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HANDLING = {"SETUP_FINALLY", "PUSH_EXC_INFO"}  # of code with handlers, the former before Python 3.11
 
 
+@hub.primitive
 def onlooker(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) -> Onlooker | None:
     """What would see an exception of a special method that Python has called; None if nothing would.
 

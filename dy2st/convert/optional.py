@@ -133,3 +133,10 @@ for _name, _text in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _text, reflected=False))
 for _name, _text in {"pos": "unary +", "neg": "unary -", "invert": "unary ~", "abs": "abs()"}.items():
     setattr(MaybeNone, f"__{_name}__", _sign(f"__{_name}__", _text))
+
+
+def require_key(key: Any) -> None:
+    """StagedValueError if a key of a dict is None in some runs."""
+    if isinstance(key, MaybeNone):
+        raise StagedValueError("a key of a dict is None in some runs", location=user_location(),
+                               hint="decide with `if key is None`, and use it where it is not")  # fmt: skip

@@ -20,7 +20,9 @@ from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, is_weak
 from ..transpiler import is_generated
 from . import hub
+from .attribute_lookup import MISSING, defined, held
 from .hub import need_tracer
+from .maybe_value import MaybeObject
 from .undefined import Undefined
 
 
@@ -32,9 +34,7 @@ class Options:
 
     def place(self, value: Any) -> int | None:
         """Which one a value is; None if it is none of them."""
-        from .types import same
-
-        return next((i for i, one in enumerate(self.values) if same(one, value)), None)
+        return next((i for i, one in enumerate(self.values) if hub.same(one, value)), None)
 
     def joined(self, values: Sequence[Any]) -> Options:
         """These and others; the same object if these are all."""
@@ -61,12 +61,9 @@ class OneOf:
 
     def _dy_note(self, name: str, found: Any) -> None:
         """A list in an attribute of the object that it is, say, may be changed: this is one that all of them keep."""
-        from .attributes import MISSING, defined, held
-        from .chosen import note_item
-
         items = [MISSING if hasattr(type(defined(type(one), name)), "__set__") else held(one, name) for one in self._dy_options.values]
         if not any(x is MISSING for x in items):
-            note_item(need_tracer("an attribute"), self._dy_index, items, found)
+            hub.note_item(need_tracer("an attribute"), self._dy_index, items, found)
 
     def __setattr__(self, name: str, value: Any) -> None:
         tracer = need_tracer("an attribute")
@@ -87,28 +84,20 @@ class OneOf:
         return choose(self, operator.invert)
 
     def __str__(self) -> str:
-        from .chosen_texts import shown_chosen
-
-        return shown_chosen(self, str)
+        return hub.shown_chosen(self, str)
 
     def __repr__(self) -> str:
-        from .chosen_texts import shown_chosen
-
-        return shown_chosen(self, repr)
+        return hub.shown_chosen(self, repr)
 
     def __format__(self, spec: str) -> str:
-        from .chosen_texts import shown_chosen
-
-        return shown_chosen(self, lambda one: format(one, spec))
+        return hub.shown_chosen(self, lambda one: format(one, spec))
 
     def __hash__(self) -> int:
         self._dy_fail("used as a key")
 
     def _dy_fail(self, use: str) -> NoReturn:
-        from .types import listed
-
         raise StagedValueError(
-            f"a value is one of several objects ({listed(self._dy_options.values)}), as a condition on tensors "
+            f"a value is one of several objects ({hub.listed(self._dy_options.values)}), as a condition on tensors "
             f"decides; it cannot be {use}",
             location=user_location(3), hint="compare it, call it or read its attributes, or do this in the branches that set it",
         )  # fmt: skip
@@ -154,10 +143,8 @@ for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge
 
 def _operator(f: Callable[[Any, Any], Any], reflected: bool, of_flags: bool) -> Callable[[OneOf, Any], Any]:
     def operate(self: OneOf, other: Any) -> Any:
-        from .chosen_texts import is_text, joined
-
         if f is operator.add and is_text(self) and is_text(other):
-            return joined(other, self) if reflected else joined(self, other)
+            return hub.joined_texts(other, self) if reflected else hub.joined_texts(self, other)
         # what is no flag, number or tensor would be another object in each iteration of a loop, and there could be more and more
         of_tensor = all(v is None or isinstance(v, NUMBERS) for v in values_of(self)) and isinstance(other, Tensor) and not other._weak
         of_number = all(isinstance(v, int) for v in values_of(self)) and is_weak(other)  # members of an IntEnum
@@ -176,8 +163,6 @@ for _name in ("and", "or", "xor", "add", "sub", "mul", "truediv", "floordiv", "m
 
 def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:
     """`f` of the object that it is; `plain`: f is Python's own, so that whatever it raises is about the object."""
-    from .structure import MaybeObject
-
     values = x._dy_options.values
     errors: list[Exception] = []
     found = by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i], plain, errors))
@@ -203,10 +188,8 @@ def _attempted(f: Callable[[Any], Any], value: Any, plain: bool, errors: list[Ex
     try:
         return f(value)
     except (AttributeError, TypeError, LookupError, ValueError) as error:
-        from .raising import is_of_python
-
         own = plain and not isinstance(error, Dy2stError)
-        if not own and not is_of_python(error):
+        if not own and not hub.is_of_python(error):
             raise  # what the user's code raises is staged with the branch
         hub.raise_where(dispatch.constant(True), error)
         errors.append(error)
@@ -239,3 +222,13 @@ def looked_up(table: Sequence[int | None], index: Tensor) -> Tensor:
 def values_of(x: Any) -> tuple[Any, ...]:
     """What a value may be."""
     return x._dy_options.values if isinstance(x, OneOf) else (x,)
+
+
+def is_text(x: Any) -> bool:
+    """Whether a value is a text in all runs, one of several perhaps."""
+    return all(isinstance(v, str) for v in values_of(x))
+
+
+def marked(x: Any) -> Any:
+    """One of several texts as a text with a mark, which functions of Python's take; any other value is as it was."""
+    return str(x) if isinstance(x, OneOf) and is_text(x) else x

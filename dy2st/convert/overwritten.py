@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, dict_of
+from .attribute_lookup import MISSING, dict_of
 from .names import codes_in, is_first_parameter, names_of
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Variable
 
@@ -16,27 +16,31 @@ from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor
 from ..tensor.kinds import is_number
 from ..tensor.location import user_location
+from . import hub
 from .alternatives import contents_of
 from .codes import MaybeNumbers, known
 from .containers import is_container
 from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
-from .iterables import Lazy
 from .layouts import columns_of, is_dense
+from .lazy import Lazy
+from .leaf_types import LeafType, array_of, element_type, join, type_of
 from .leaves import CODE, CODES, FLAG, Const, Node, Pattern, Var, in_order, steps, variables
-from .lists import StagedList, element_type
-from .maybe_attribute import MaybeAttribute, NoAttribute, halves
-from .maybe_value import MaybeValue
+from .lists import StagedList
+from .maybe_attribute import MaybeAttribute, halves
+from .maybe_value import MaybeObject, MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, values_of
 from .places import members_of
 from .records import RecordList, kind_of_lists
-from .structure import MaybeNumber, MaybeObject, flatten, node_type, split
+from .structure import MaybeNumber, flatten, node_type, split
 from .texts import StagedText
-from .tracer import Tracer
-from .types import LeafType, array_of, cure, describe, join, listed, made_at, same, type_of
-from .undefined import Dead, Undefined, Unread
+from .types import cure, describe, listed, made_at, same
+from .undefined import Dead, NoAttribute, Undefined, Unread
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 @dataclass(frozen=True)
@@ -378,6 +382,7 @@ def is_none(x: Any) -> bool:
     return x is None or (isinstance(x, MaybeObject) and x.value is None)
 
 
+@hub.primitive
 def is_option(tracer: Tracer, x: Any) -> bool:
     """Whether a value can be one of several Python objects, between which an index decides."""
     if isinstance(x, OneOf):

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, defined, dict_of, held, put, remove
+from .attribute_lookup import MISSING, defined, dict_of, held
+from .attributes import put, remove
 from .cells import OuterVariable, contents_of
 from .containers import copied
 

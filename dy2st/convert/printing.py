@@ -10,25 +10,22 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
-from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location, user_path
 from . import hub
-from .chosen_texts import is_text, marked, options_of_mark
 from .followed import done_once, require_followed
 from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
-from .optional import MaybeNone
-from .options import OneOf, choose
+from .options import OneOf, choose, is_text, marked
 from .structure import flatten
-from .texts import ESCAPED, MARK, percent, unknown
-from .tracer import Tracer
+from .texts import MARK, percent, texts
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
@@ -267,54 +264,6 @@ _TRACEBACKS: set[Any] = {
 SHOWING: dict[Any, Callable] = {
     f: functools.partial(_shown_once, f) for f in (*_TRACEBACKS, warnings.warn_explicit, warnings.showwarning, sys.displayhook)
 }
-
-
-def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:
-    """Literal parts, specs and tensors of values shown one after the other; see the runtime's `ops.message`."""
-    tracer = need_tracer("a text")
-    parts: list[str] = [""]
-    specs: list[str] = []
-    tensors: list[Tensor] = []
-    for i, value in enumerate(values):
-        if i:
-            parts[-1] += sep
-        if any(isinstance(x, StagedList) for x in flatten(value)[0]):
-            raise StagedValueError(
-                "a list of dynamic length cannot be printed while tracing", location=user_location(3),
-                hint="print its entries one by one in a loop, or return it and print it outside",
-            )  # fmt: skip
-        said = format(value) if is_staged(value) else str(value)
-        if ESCAPED.search(said):  # what a library gives may be a text of Python's with tensors in it
-            raise unknown()
-        pieces = MARK.split(said)
-        parts[-1] += pieces[0]
-        for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-            tensor, shown = tracer.marked[int(number)]
-            beside: list[tuple[str, Tensor]] = []
-            if isinstance(tensor, MaybeNone):
-                beside, tensor = [("?", tensor.is_none)], _filled(tensor)
-            if tensor._kinds is not None and tensor._kinds.number is not None:
-                beside.append((f"#{tensor._kinds.class_name}", tensor._kinds.number))
-                tensor = resolved(tensor)
-            for spec, flag in beside:
-                specs.append(spec)
-                tensors.append(flag)
-                parts.append("")
-            how = "" if options_of_mark(shown) is not None else "=" if tensor._weak else "" if tensor._stops else "^"
-            specs.append(how + shown)
-            tensors.append(tensor)
-            parts.append(piece)
-    return parts, specs, tensors
-
-
-def _filled(value: MaybeNone) -> Tensor:
-    """The value, or zeros where it is None, so that what shows it runs."""
-    bare, tracer = value.bare(), need_tracer("a text")
-    zeros = dispatch.constant(np.zeros([0] * bare.ndim, bare.dtype))
-    filled = bare.alike(tracer.lift(dispatch.ops.op("fill_absent", X=resolved(bare), Like=zeros)))
-    if filled._kinds is None or filled._kinds.number is None:
-        return filled
-    return with_number(filled, dispatch.ops.op("fill_absent", X=filled._kinds.number, Like=value.is_none))
 
 
 def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:

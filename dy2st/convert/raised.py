@@ -17,6 +17,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from .aliases import is_inside
 from .cells import Cell, TensorCell
+from .exceptions import Parts
 from .frames import Frame
 from .hub import renamed
 from .made import Made
@@ -41,8 +42,6 @@ class Raised:
     """
 
     def __init__(self, tracer: Tracer, error: Exception, flag: Any):
-        from .exceptions import Parts
-
         tracer.tries.causes.require(error, tracer.block)
         self.tracer, self.error, self.flag = tracer, error, flag
         self.parts = Parts(tracer, error)

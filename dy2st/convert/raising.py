@@ -6,7 +6,7 @@ import dis
 import re
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
@@ -14,19 +14,36 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 from dy2st_runtime.passes.shapes import may_differ
 
-from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueError, UndefinedError
+from ..errors import (
+    CompileError,
+    DivisionError,
+    Dy2stError,
+    GradientError,
+    LeakError,
+    ModeError,
+    OutOfRangeError,
+    StagedValueError,
+    StructureError,
+    UndefinedError,
+    VerifyError,
+)
 from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
-from ..transpiler import locate
+from ..transpiler import ConversionError, locate
 from . import hub
 from .exceptions import Again, again, holds_staged
 from .hub import current_tracer, need_tracer
-from .maybe_value import MaybeValue
+from .maybe_value import MaybeObject, MaybeValue
 from .options import OneOf, choose
-from .printing import texts
+from .recording import TooLongError
 from .running import is_statement
-from .structure import MaybeObject
-from .tracer import Tracer
+from .texts import ESCAPED, texts
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError, StopIteration)
@@ -262,6 +279,7 @@ def raised_at(error: Exception) -> Location | None:
     return location
 
 
+@hub.primitive
 def is_of_python(error: Exception) -> bool:
     """Whether an exception is what Python says of an operation or a call on the line that runs, and not raised by code of the user's."""
     frames = list(_frames(error.__traceback__))
@@ -298,7 +316,7 @@ _ACTING = {
     f"dy2st.convert.{name}"
     for name in (
         "as_it_is", "attributes", "builtin_functions", "by_kind", "by_name", "calls", "drawn", "iterators", "libraries", "logical",
-        "math_functions", "printing", "readings", "reductions", "slots", "spaces", "special", "texts",
+        "math_functions", "membership", "printing", "readings", "reductions", "slots", "spaces", "special", "texts",
     )
 }  # fmt: skip
 
@@ -320,3 +338,17 @@ def _fails(tb: TracebackType) -> bool:
     code, module = tb.tb_frame.f_code, tb.tb_frame.f_globals.get("__name__")
     is_ours = module in _BOOKKEEPING and (module, code.co_name) not in _CALLING
     return is_ours and dis.opname[code.co_code[tb.tb_lasti]] != "RAISE_VARARGS"
+
+
+# what cannot be traced; all else is raised eagerly too
+_OF_TRACING = (
+    CompileError, ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError, VerifyError,
+)  # fmt: skip
+
+
+def is_of_tracing(error: BaseException) -> bool:
+    """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
+    own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
+    if isinstance(error, Dy2stError) and ESCAPED.search(error.message):
+        return True  # which says of a text that only the run knows that it is no dtype, say
+    return own or isinstance(error, _OF_TRACING) or "of_tracing" in vars(error) or refusal(error) is not None

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
+from .attribute_lookup import MISSING, dict_of, may_change_class
 from .attribute_walk import AttributeWalk
-from .attributes import MISSING, dict_of, may_change_class
 from .containers import COMPARED_AS_A_WHOLE, entries_of, is_container
 from .conversions import has_attributes
 from .foreign import LAYER_STORES, is_foreign, is_stateful

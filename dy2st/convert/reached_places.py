@@ -7,7 +7,7 @@ from collections.abc import Collection, Container
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, dict_of
+from .attribute_lookup import MISSING, dict_of
 from .cells import place_of
 from .met import PLAIN, ClassKind, has_own_attributes, is_left_alone, is_object
 from .optional import MaybeNone

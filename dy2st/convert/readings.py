@@ -29,7 +29,7 @@ import types
 import typing
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.threads import get_num_threads
@@ -42,7 +42,9 @@ from .followed import done_once, require_fresh_file
 from .hub import current_tracer
 from .options import OneOf, choose
 from .reach import Reach
-from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 Question = tuple[Callable[[Any], Any], Any]
 """What is asked of the world, and about what."""

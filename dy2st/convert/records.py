@@ -17,7 +17,7 @@ from ..tensor.kinds import Kind
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from ..tensor.tensor import to_array
-from .dynamic import DynamicList, list_tracer
+from .dynamic import DynamicList, list_tracer, unlike_entries
 from .layouts import (
     Choice,
     Dense,
@@ -32,10 +32,11 @@ from .layouts import (
     stored,
     taken_apart,
 )
+from .leaf_types import LeafType, join
 from .lists import StagedList, sample_of
 
 if TYPE_CHECKING:
-    from .types import LeafType
+    from .leaf_types import LeafType
 
 _WHAT = "a list"
 
@@ -102,7 +103,7 @@ class RecordList(DynamicList):
             joined(self.layout, items.layout, _WHAT)
             return items
         if isinstance(items, StagedList):
-            raise unlike()
+            raise unlike_entries()
         new = RecordList(self.layout, [column.listed([]) for column in self.columns])
         new.extend(items)
         return new
@@ -292,14 +293,6 @@ def _ranks(column: StagedList, texts: dict[int, str]) -> Tensor:
     return ops.op("gather", X=dispatch.constant(table), Index=column.flat(), axis=0)
 
 
-def unlike() -> StructureError:
-    """The error of entries that are put together of others where a list holds tensors or numbers, or the other way round."""
-    return StructureError(
-        "the entries of one list are tensors or numbers, those of another are put together of others", location=user_location(3),
-        hint="make all entries of one structure",
-    )  # fmt: skip
-
-
 def parts_of(items: DynamicList) -> tuple[StagedList, ...]:
     """What carries a list in the Program."""
     return items.columns if isinstance(items, RecordList) else (items,)  # type: ignore[return-value]
@@ -311,8 +304,6 @@ def kind_of_lists(lists: Sequence[Any], what: str) -> tuple[Layout, list[tuple[L
     Raises:
         StructureError, DTypeError, ShapeError: the entries are of several kinds.
     """
-    from .types import LeafType, join
-
     tracer = list_tracer()
     layout: Layout | None = None
     for items in lists:

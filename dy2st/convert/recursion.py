@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime import dims
 from dy2st_runtime.errors import RecursionLimitError
@@ -60,8 +60,10 @@ from .signatures import Settled, Signature
 from .snapshot import Snapshot
 from .structure import attributes_of, flatten, node_type, split
 from .things import FIRST, objects_at
-from .tracer import Tracer
 from .types import same
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 _TRIALS = 40
 

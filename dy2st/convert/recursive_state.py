@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor import Tensor
@@ -16,8 +16,10 @@ from .lists import StagedList
 from .outer_cells import new_cells
 from .patterns import Fitter
 from .things import objects_at
-from .tracer import Tracer
 from .types import same
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 
 class OuterState:

@@ -25,17 +25,20 @@ from . import hub, options
 from .behind import is_iterator
 from .codes import all_numbers, codes_of
 from .dynamic import DynamicList
+from .for_stmt import for_stmt
 from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import if_expr, truth
-from .iterables import Lazy, Staged, staged
 from .iterators import fresh
+from .lazy import Lazy, Staged, staged
 from .lists import StagedList, unlike
 from .logical import and_, compare, not_, or_, python_bool
+from .maybe_value import MaybeObject
 from .options import OneOf
 from .records import RecordList
 from .rounding import number_where
+from .sorting import order
 from .special import bound
-from .structure import MaybeObject, flatten
+from .structure import flatten
 from .undefined import Undefined
 
 # whether this Python's sum() of floats makes up for what rounding loses
@@ -58,9 +61,7 @@ def extreme(which: str) -> Callable:
             return plain(*args, **kwargs)  # which says that it takes no default then
         values: Any = args if len(args) > 1 else fresh(args[0])
         if isinstance(values, (Lazy, Staged)) and key is None and not kwargs:
-            from .comprehensions import list_
-
-            values = list_(values)
+            values = hub.list_(values)
         if isinstance(values, DynamicList) and key is None and not kwargs:
             if isinstance(values, RecordList):
                 return values[_place_of_record(which, values)]
@@ -100,8 +101,6 @@ def _there(x: Any) -> Any:
 
 def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str, Any]) -> Any:
     """The item whose rank is extreme, the first of several, of what a `for` loop can run over."""
-    from .for_stmt import for_stmt
-
     plain = getattr(builtins, which)
     state: tuple = (Undefined("the best item"), Undefined("its rank"), False)
 
@@ -141,8 +140,6 @@ def _place(which: str, x: Tensor) -> Tensor:
 
 def _place_of_record(which: str, items: RecordList) -> Tensor:
     """The same for tuples."""
-    from .sorting import order
-
     found = order(items, which == "max", f"{which}()")
     _require_some(which, items.length())
     return found[0]
@@ -187,8 +184,6 @@ def quantifier(which: str) -> Callable:
 
 def _until(items: Any, stop_on: bool) -> Any:
     """Whether an item has the truth `stop_on`; those behind the first one that has it are not asked for."""
-    from .for_stmt import for_stmt
-
     stopped: list[Any] = [False]
 
     def body(x: Any) -> None:
@@ -204,8 +199,6 @@ def _until(items: Any, stop_on: bool) -> Any:
 
 def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
     """What `functools.reduce` makes of what a `for` loop can run over."""
-    from .for_stmt import for_stmt
-
     total = [*(start or (Undefined("the first item"),)), bool(start)]
 
     def body(x: Any) -> None:
@@ -246,8 +239,6 @@ def sum_(values: Any, start: Any = 0) -> Any:
 
 def _sum_in_turn(items: Any, start: Any) -> Any:
     """The sum of what a `for` loop can run over, one item after the other."""
-    from .for_stmt import for_stmt
-
     if not COMPENSATED:
         return combined(operator.add, items, start)
     total: tuple[Any, Any] = (start, 0.0)

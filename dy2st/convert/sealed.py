@@ -14,7 +14,7 @@ from dy2st_runtime.errors import Location
 
 from ..errors import StructureError
 from ..tensor.location import user_location
-from .attributes import MISSING, defined
+from .attribute_lookup import MISSING, defined
 from .places import members_of
 from .structure import is_frozen, is_slotted, split
 from .types import describe

@@ -16,13 +16,14 @@ from ..tensor.location import is_own_code
 from ..transpiler import is_generated
 from .cells import Cell
 from .layouts import Choice, Layout, Parts
+from .leaf_types import LeafType, type_of
 from .leaves import Const, Node, Pattern, Var, extract
 from .names import codes_in
 from .needs import Need
 from .options import OneOf
 from .patterns import Fitter, said
 from .records import RecordList
-from .types import LeafType, same, type_of
+from .types import same
 
 TRIALS = 20
 """How often a loop is traced before it is an error that it does not settle."""

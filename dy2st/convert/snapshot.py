@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from .attributes import MISSING
+from .attribute_lookup import MISSING
 from .cells import Cell, ContentsCell, EntryCell, ListCell, OrderCell, OuterVariable
 from .containers import BUILT_IN, copied, differ, put
 from .shown import named

@@ -24,8 +24,11 @@ from .growing import promote
 from .hub import current_tracer, is_staged, need_tracer
 from .if_stmt import if_expr, truth
 from .items import at_one, fits_array, select
-from .lists import StagedList, element_type
-from .logical import compare, in_, is_one, not_, python_bool
+from .leaf_types import element_type, type_of
+from .lists import StagedList
+from .logical import compare, is_one, not_, python_bool
+from .membership import in_
+from .mutation import delitem
 from .options import OneOf, choose
 from .patterns import is_option
 from .raising import raise_where
@@ -34,7 +37,6 @@ from .shown import is_of_users
 from .structure import flatten, unflatten
 from .texts import text
 from .things import objects_in
-from .types import type_of
 
 
 def sorted_(xs: Iterable, /, *, key: Callable | None = None, reverse: Any = False) -> Any:
@@ -49,6 +51,7 @@ def _settle() -> None:
         tracer.alternatives.settle()
 
 
+@hub.primitive
 def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) -> None:
     """`items.sort()`."""
     found = _in_order(items, key, reverse)
@@ -185,6 +188,7 @@ def _sorted_by(values: Tensor, reverse: Any) -> Tensor:
     return indices
 
 
+@hub.primitive
 def list_count(items: StagedList, value: Any) -> Any:
     """`items.count(value)`."""
 
@@ -194,6 +198,7 @@ def list_count(items: StagedList, value: Any) -> Any:
     return if_expr(items.length() > 0, count, lambda: 0)
 
 
+@hub.primitive
 def list_index(items: StagedList, value: Any, *, missing: Callable[[Any], Any] = [].index) -> Any:
     """`items.index(value)`; `missing` raises what is raised where there is none."""
 
@@ -205,6 +210,7 @@ def list_index(items: StagedList, value: Any, *, missing: Callable[[Any], Any] =
     return as_number(ops.op("arg_max", X=cast(items.equal_to(value, "index()"), "int64"), axis=0))
 
 
+@hub.primitive
 def list_remove(items: StagedList, value: Any) -> None:
     """`items.remove(value)`."""
     del items[list_index(items, value, missing=[].remove)]
@@ -233,8 +239,6 @@ def _of_each(items: list | tuple, name: str, value: Any) -> Any:
     at = place(0)
     if name == "index":
         return at
-    from .mutation import delitem
-
     delitem(items, at)
     return None
 
@@ -250,8 +254,6 @@ def _of_one_inside(items: list | tuple, name: str, first: int, value: Any) -> An
         _listed(before, "a list that is searched").require_scalars(f"{name}()")
         at = if_expr(in_(value, before), lambda: list_method(before, "index")(value), lambda: first)
     if name == "remove":
-        from .mutation import delitem
-
         delitem(items, at)
         return None
     return at

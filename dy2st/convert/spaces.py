@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from . import hub
-from .attributes import MISSING
+from .attribute_lookup import MISSING
 from .cells import OuterVariable, assigned_outside, contents_of, put_into
 from .foreign import is_foreign_class
 from .hub import current_tracer

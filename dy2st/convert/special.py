@@ -239,8 +239,6 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
 
     @functools.wraps(raw)
     def method(*args: Any, **kwargs: Any) -> Any:
-        from .onlooking import onlooker
-
         tracer = current_tracer()
         if tracer is None:
             return raw(*args, **kwargs)
@@ -250,7 +248,7 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
             tracer.make(args[0])
         if new or static:
             return hub.call(raw)(*args, **kwargs)
-        seen_by = onlooker(tracer, raw.__name__, args[0], sys._getframe(1))
+        seen_by = hub.onlooker(tracer, raw.__name__, args[0], sys._getframe(1))
         if seen_by is None:
             return hub.call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
         tracer.tries.onlookers.append(seen_by)

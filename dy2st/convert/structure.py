@@ -12,13 +12,15 @@ from typing import Any
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import with_number
 from .codes import MaybeNumbers
+from .dynamic import DynamicList
 from .foreign import is_layer
-from .maybe_attribute import MaybeAttribute, NoAttribute, attribute
-from .maybe_value import MaybeValue
+from .lists import StagedList
+from .maybe_attribute import MaybeAttribute, attribute
+from .maybe_value import MaybeObject, MaybeValue
 from .optional import MaybeNone
 from .options import OneOf
-from .records import RecordList
 from .shown import shown
+from .undefined import NoAttribute
 
 
 @dataclass(frozen=True)
@@ -55,15 +57,6 @@ class Tree:
 
 
 LEAF = Tree()
-
-
-class MaybeObject:
-    """A Python object (or a list, tuple, dict of tensors) that a variable holds on some paths only: `token` is absent where it does not."""
-
-    __slots__ = ("token", "value")
-
-    def __init__(self, value: Any, token: Any):
-        self.value, self.token = value, token
 
 
 class Whole:
@@ -164,7 +157,7 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (), [value.value, value.has]
     if kind is MaybeValue:
         return (), [value._dy_value, value._dy_is_none]
-    if kind is RecordList:
+    if issubclass(kind, DynamicList) and kind is not StagedList:
         return (value.layout,), value.columns
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
@@ -278,8 +271,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return attribute(*children)
     if kind is MaybeValue:
         return MaybeValue(*children)
-    if kind is RecordList:
-        return RecordList(keys[0], children)
+    if issubclass(kind, DynamicList):
+        return kind(keys[0], children)  # type: ignore[call-arg]
     if kind is deque:
         return deque(*children)
     if issubclass(kind, dict):

@@ -22,9 +22,7 @@ def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
 
 def _unbind(input: Any, axis: Any = 0) -> Any:
     """`unbind`: a list of dynamic length where only the run knows how many slices there are."""
-    from .comprehensions import list_
-
-    return list_(manipulation.moveaxis(input, axis, 0)) if _is_open(input, axis) else manipulation.unbind(input, axis)
+    return hub.list_(manipulation.moveaxis(input, axis, 0)) if _is_open(input, axis) else manipulation.unbind(input, axis)
 
 
 def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:

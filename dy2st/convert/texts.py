@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import re
 import string
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from ..errors import StagedValueError
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
+from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location
 from . import hub
-from .hub import is_staged, need_tracer
+from .hub import current_tracer, is_staged, need_tracer
+from .lists import StagedList
+from .optional import MaybeNone
+from .options import OneOf, Options, choose, looked_up, marked
+from .structure import flatten
+
+if TYPE_CHECKING:
+    pass
 
 # what stands in the text for the tensor of this number
 MARK = re.compile("\0([0-9]+)\0")
@@ -30,8 +43,6 @@ class StagedText(str):
     __slots__ = ()
 
     def __add__(self, other: Any) -> StagedText:
-        from .chosen_texts import marked
-
         return StagedText(str.__add__(self, marked(other)))
 
     def __radd__(self, other: Any) -> Any:
@@ -78,9 +89,6 @@ def require_known(*values: Any) -> None:
 
 def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what looks at the characters of texts: a function of Python's, or a method of a text, which may look for those of others."""
-    from .chosen_texts import marked
-    from .options import OneOf, choose
-
     if args and type(args[0]) is str and not hasattr(f, "__self__"):  # `str.format(template, ...)`
         f, args = getattr(args[0], f.__name__), args[1:]
     name, owner = f.__name__, getattr(f, "__self__", None)
@@ -122,7 +130,6 @@ def is_marked(x: Any) -> bool:
 
 def text(x: Any) -> Any:
     """The text, as one that only the run knows, or as one of several, if that is so."""
-    from .chosen_texts import one_of_texts
 
     return one_of_texts(x) if type(x) in (str, StagedText) and is_marked(x) else x
 
@@ -158,8 +165,6 @@ def _is_padded(template: str) -> bool:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
-    from .structure import flatten
-
     if type(template) is not str:
         return template % values
     if not any(is_staged(x) or isinstance(x, StagedText) for x in flatten(values)[0]):
@@ -236,3 +241,100 @@ def _formatted(value: Tensor, field: re.Match) -> str:
     alternate = "#" if "#" in flags else ""
     digits = f".{field['digits']}" if field["digits"] is not None and kind != "d" else ""
     return format(value, f"{align}{sign}{alternate}{zeros}{field['width']}{digits}{kind}")
+
+
+CHOICE = "|"  # see the runtime's `ops.message`
+
+
+MOST = 16
+"""How many texts one of several may be. With more it can only be shown: in a loop each iteration might make others."""
+
+
+def options_of_mark(shown: str) -> list[str] | None:
+    """The texts that the part with this spec may be; None if it is that of a tensor."""
+    return json.loads(shown[len(CHOICE) :]) if shown.startswith(CHOICE) else None  # type: ignore[no-any-return]
+
+
+def one_of_texts(said: str) -> Any:
+    """A text with marks as one of several texts, if the run only chooses one; else the same, as one that only the run knows."""
+
+    if (tracer := current_tracer()) is None:
+        return StagedText(said)
+    pieces = MARK.split(said)
+    parts = [tracer.marked[int(n)] for n in pieces[1::2]]
+    options = [texts for _, shown in parts if (texts := options_of_mark(shown)) is not None]
+    if len(options) < len(parts):
+        return StagedText(said)
+    # each mark has a tensor of its own: what is chosen by one number has one variable
+    by = [id(index._value) for index, _ in parts]
+    indices = {key: index for key, (index, _) in zip(by, parts, strict=True)}
+    counts = dict(zip(by, map(len, options), strict=True))
+    if prod(counts.values()) > MOST:
+        return StagedText(said)
+    made = []
+    for numbers in product(*map(range, counts.values())):
+        chosen = dict(zip(counts, numbers, strict=True))
+        texts = [texts[chosen[key]] for key, texts in zip(by, options, strict=True)]
+        made.append(pieces[0] + "".join(map("".join, zip(texts, pieces[2::2], strict=True))))
+    return _one_of(list(indices.values()), list(counts.values()), made)
+
+
+def _one_of(indices: Sequence[Tensor], counts: Sequence[int], made: Sequence[str]) -> Any:
+    """One of the texts, of which there is one for all numbers below each of `counts`: the run knows these, the `indices`."""
+    texts = list(dict.fromkeys(made))
+    if len(texts) == 1:
+        return texts[0]
+    at = indices[0]
+    for index, count in zip(indices[1:], counts[1:], strict=True):
+        at = at * count + index
+    if len(texts) < len(made):
+        at = looked_up([texts.index(t) for t in made], at)
+    return OneOf(at, Options(texts))
+
+
+def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:
+    """Literal parts, specs and tensors of values shown one after the other; see the runtime's `ops.message`."""
+    tracer = need_tracer("a text")
+    parts: list[str] = [""]
+    specs: list[str] = []
+    tensors: list[Tensor] = []
+    for i, value in enumerate(values):
+        if i:
+            parts[-1] += sep
+        if any(isinstance(x, StagedList) for x in flatten(value)[0]):
+            raise StagedValueError(
+                "a list of dynamic length cannot be printed while tracing", location=user_location(3),
+                hint="print its entries one by one in a loop, or return it and print it outside",
+            )  # fmt: skip
+        said = format(value) if is_staged(value) else str(value)
+        if ESCAPED.search(said):  # what a library gives may be a text of Python's with tensors in it
+            raise unknown()
+        pieces = MARK.split(said)
+        parts[-1] += pieces[0]
+        for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+            tensor, shown = tracer.marked[int(number)]
+            beside: list[tuple[str, Tensor]] = []
+            if isinstance(tensor, MaybeNone):
+                beside, tensor = [("?", tensor.is_none)], _filled(tensor)
+            if tensor._kinds is not None and tensor._kinds.number is not None:
+                beside.append((f"#{tensor._kinds.class_name}", tensor._kinds.number))
+                tensor = resolved(tensor)
+            for spec, flag in beside:
+                specs.append(spec)
+                tensors.append(flag)
+                parts.append("")
+            how = "" if options_of_mark(shown) is not None else "=" if tensor._weak else "" if tensor._stops else "^"
+            specs.append(how + shown)
+            tensors.append(tensor)
+            parts.append(piece)
+    return parts, specs, tensors
+
+
+def _filled(value: MaybeNone) -> Tensor:
+    """The value, or zeros where it is None, so that what shows it runs."""
+    bare, tracer = value.bare(), need_tracer("a text")
+    zeros = dispatch.constant(np.zeros([0] * bare.ndim, bare.dtype))
+    filled = bare.alike(tracer.lift(dispatch.ops.op("fill_absent", X=resolved(bare), Like=zeros)))
+    if filled._kinds is None or filled._kinds.number is None:
+        return filled
+    return with_number(filled, dispatch.ops.op("fill_absent", X=filled._kinds.number, Like=value.is_none))

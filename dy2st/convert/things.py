@@ -16,11 +16,11 @@ from .codes import MaybeNumbers
 from .leaves import Const, Pattern, Var, in_order
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
+from .maybe_value import MaybeObject, MaybeValue
 from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList
-from .structure import MaybeNumber, MaybeObject, split
+from .structure import MaybeNumber, split
 
 # how an object has come to be in a list, or out of it
 FIRST = "it was there when the list became one of dynamic length"

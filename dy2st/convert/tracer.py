@@ -16,29 +16,38 @@ from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import Kind
 from ..tensor.location import in_own_layer, user_location
+from . import hub
 from .activations import Activation, NotYet
 from .activations import Kind as CallKind
 from .aliases import is_inside
+from .alternatives import Alternatives
 from .attempts import Attempts
 from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .entries import Entries
 from .frames import Frame, Note, Outcome
+from .gradients import gradients
 from .growing import current, grown, repeated, take_back
+from .iterators import iterators_around
 from .lists import StagedList
-from .maybe_attribute import MaybeAttribute, NoAttribute
-from .maybe_value import MaybeValue
+from .maybe_attribute import MaybeAttribute
+from .maybe_value import MaybeObject, MaybeValue
 from .optional import MaybeNone
 from .options import Options, values_of
 from .recording import Recording
 from .records import RecordList, parts_of
+from .sharing import Sharing
 from .shown import shown
 from .snapshot import Snapshot
+from .spaces import Spaces
+from .state_made import StateMade
 from .stops import Stops
-from .structure import MaybeObject
 from .trained import Trained
-from .undefined import Undefined
+from .training import Gradients
+from .undefined import NoAttribute, Undefined
+from .walks import OuterWalks
 from .watching import Watcher
 
 if TYPE_CHECKING:
@@ -90,14 +99,6 @@ class Tracer(Watcher, Trained, Recording):
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = (),
                  unrolled: Iterable[Location | None] = ()) -> None:  # fmt: skip
-        from .alternatives import Alternatives
-        from .entries import Entries
-        from .sharing import Sharing
-        from .spaces import Spaces
-        from .state_made import StateMade
-        from .training import Gradients
-        from .walks import OuterWalks
-
         Recording.__init__(self, program, open_captures or {})
         Watcher.__init__(self)
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
@@ -164,11 +165,9 @@ class Tracer(Watcher, Trained, Recording):
         return value
 
     def _require_none_or_defined(self, value: MaybeNone, name: str) -> None:
-        from .if_stmt import stage_cond
-
         flag, bare = self.defined(value.is_none, name), value.bare()
         if getattr(bare._value, "name", None) in self.absent:
-            stage_cond(self, flag, lambda: (), lambda: (self.defined(bare, name),)[:0], ())
+            hub.stage_cond(self, flag, lambda: (), lambda: (self.defined(bare, name),)[:0], ())
 
     def put(self, cell: Cell, value: Any) -> None:
         """Writes a cell, of which its list or dict, or a list in its list, may have become one that only the run knows since then."""
@@ -190,8 +189,6 @@ class Tracer(Watcher, Trained, Recording):
 
     def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
              no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
-        from .gradients import gradients
-
         return gradients(self, outputs, inputs, grad_outputs, no_grad_vars, create_graph)
 
     def repeated(self, items: list | tuple, times: Tensor, frame: FrameType) -> Any:
@@ -221,8 +218,6 @@ class Tracer(Watcher, Trained, Recording):
     @contextlib.contextmanager
     def frame(self, block: Block) -> Iterator[Frame]:
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
-        from .iterators import iterators_around
-
         self.walks.count()
         found, held, met, walks = self.alternatives.mark(), len(self.entries), len(self.met), len(self.walks)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import (
-    CompileError,
-    Dy2stError,
-    GradientError,
-    LeakError,
-    ModeError,
-    StagedValueError,
-    StructureError,
     UndefinedError,
-    VerifyError,
 )
-from ..transpiler import ConversionError, locate
+from ..transpiler import locate
 from .attempts import Attempt
 from .cells import OrderCell
 from .growing import current
 from .hub import current_tracer
 from .if_stmt import State, if_stmt
 from .raised import Raised, any_of
-from .raising import refusal
-from .recording import TooLongError
-from .texts import ESCAPED
-from .tracer import Tracer
+from .raising import is_of_tracing
 from .undefined import Undefined, Unread, nothing, quiet
 
-# what cannot be traced; all else is raised eagerly too
-_OF_TRACING = (
-    CompileError, ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError, VerifyError,
-)  # fmt: skip
+if TYPE_CHECKING:
+    from .tracer import Tracer
 
 COPIES = 32  # of what may be raised in a `finally`, at most, in the copies of it for what may be raised before
 
@@ -87,14 +74,6 @@ def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, or
     finally:
         if final is not None:
             final()
-
-
-def is_of_tracing(error: BaseException) -> bool:
-    """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
-    own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
-    if isinstance(error, Dy2stError) and ESCAPED.search(error.message):
-        return True  # which says of a text that only the run knows that it is no dtype, say
-    return own or isinstance(error, _OF_TRACING) or "of_tracing" in vars(error) or refusal(error) is not None
 
 
 class _Try:

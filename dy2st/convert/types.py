@@ -4,98 +4,37 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from dy2st_runtime import dims
-from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
-from dy2st_runtime.ops.registry import TensorType
 
-from ..errors import DTypeError, ShapeError, StructureError, of_tracing
 from ..tensor import Tensor
-from ..tensor.kinds import Kind, Kinds, joined, storage
-from ..tensor.promotion import NUMBERS, weak_dtype
+from ..tensor.promotion import NUMBERS
+from . import hub
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .hub import current_tracer
-from .lists import StagedList, common_dtype
+from .lazy import Staged
+from .leaf_types import type_of
+from .lists import StagedList
 from .maybe_value import MaybeValue
-from .records import RecordList
 from .shown import is_of_users, shown
 from .structure import is_slotted, split
 from .texts import MARK
 from .undefined import Undefined
 
-# Python's, and NumPy's that are as these; what is computed from others (float32, int8) is rounded, or wraps around, in their way
-_NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
 # made anew at each access
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 
 
-@dataclass(frozen=True)
-class LeafType:
-    """A dtype and a shape (-1 = open).
-
-    Attributes:
-        weak: it stands for a Python number, at least on some path.
-        kind: "array": a list of such tensors.
-        kinds: all that it may be, if that is not one kind.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    weak: bool = False
-    kind: str = "dense"
-    kinds: Kinds | None = None
-
-    @property
-    def all_kinds(self) -> frozenset[Kind]:
-        return self.kinds.all if self.kinds is not None else frozenset((Kind(self.dtype, self.weak),))
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is a Python number on all paths."""
-        return all(k.weak for k in self.all_kinds)
-
-    @property
-    def mixed(self) -> bool:
-        """Whether it may be a number, and may be a tensor."""
-        return self.kind == "dense" and self.kinds is not None and self.kinds.mixed
-
-    def __str__(self) -> str:
-        if self.kinds is not None and self.kind == "dense":
-            return " or ".join(map(str, sorted(self.kinds.all)))
-        if self.weak and not self.shape:
-            return str(Kind(self.dtype, True))
-        return str(TensorType(self.dtype, dims.from_static(self.shape), self.kind))
-
-
-def type_of(x: Any) -> LeafType | None:
-    """The type of a tensor, a number or a staged list; None for anything else."""
-    if isinstance(x, Tensor):
-        kinds = None if x._kinds is None else replace(x._kinds, number=None, code=None)
-        return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=kinds)
-    if isinstance(x, StagedList):
-        return array_of(LeafType(x.dtype, x.element_shape), x.kinds)
-    if type(x) in _NUMBERS:  # not one of a subclass, an `IntEnum` say, which is more than its value
-        return LeafType(weak_dtype(x), (), True)
-    return None
-
-
-def array_of(entry: LeafType, kinds: frozenset[Kind] | None = None) -> LeafType:
-    """The type of a list of such entries, which are of these kinds."""
-    found = entry.all_kinds if kinds is None else kinds
-    # also of one kind, or none: a list without entries is of the kinds that it gets
-    return LeafType(entry.dtype, entry.shape, any(k.weak for k in found), "array", Kinds(found, "the entries of a list differ"))
-
-
+@hub.primitive
 def same(x: Any, y: Any) -> bool:
     """Whether two values are surely the same: one object, equal plain Python values, or one number of the Program."""
     if not same_value(x, y):
         return False
-    if isinstance(x, RecordList):
+    if isinstance(x, DynamicList) and not isinstance(x, StagedList):
         return all(map(same, x.columns, y.columns))
     return not isinstance(x, (Tensor, StagedList)) or x is y or (isinstance(x, Tensor) and x._weak) or _who(x) is _who(y)
 
@@ -114,7 +53,7 @@ def same_value(x: Any, y: Any) -> bool:
         return False
     if isinstance(x, StagedList):
         return x._value is y._value
-    if isinstance(x, RecordList):
+    if isinstance(x, DynamicList):
         return x.layout == y.layout and all(map(same_value, x.columns, y.columns))
     if isinstance(x, _METHODS):
         return bool(x == y)
@@ -150,14 +89,12 @@ def _who(x: Tensor | StagedList) -> Any:
 
 def describe(x: Any, inside: bool = False) -> str:
     """A leaf, or a container with what is in it, as an error names it; `inside` another one without."""
-    from .iterables import Staged
-
     t = type_of(x)
     if isinstance(x, Undefined):
         return "no value"
     if x is None:
         return "None"
-    if isinstance(x, RecordList):
+    if isinstance(x, DynamicList) and not isinstance(x, StagedList):
         return "a list of dynamic length"
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
@@ -195,50 +132,10 @@ def cure(values: Iterable[Any], otherwise: str) -> str:
     return otherwise
 
 
+@hub.primitive
 def listed(values: Iterable[Any]) -> str:
     """Several values as an error lists them."""
     return ", ".join(describe(x) if is_of_users(x) else f"{shown(x):.40}" for x in values)
-
-
-def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool = False) -> LeafType:
-    """The type of a value that is `a` on one path and `b` on the other; sizes that differ are open. `where` (" at ...") says
-    which paths these are. `ranked`: a number may be held in the rank of the tensor that is on the other path.
-
-    Raises:
-        DTypeError, ShapeError, StructureError: there is none.
-    """
-    if a.kind != b.kind:
-        raise StructureError(f"{what} is {a} on one path and {b} on the other")
-    if a.kind == "array":
-        dtype = a.dtype if a.dtype == b.dtype else common_dtype(a.all_kinds, b.all_kinds)
-        if dtype is None:
-            raise of_tracing(DTypeError(
-                f"{what} has entries of dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
-                hint=f"make all of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say",
-            ))  # fmt: skip
-        entry = LeafType(dtype, _joined_shape(a, b, f"an entry of {what}"))
-        return array_of(entry, a.all_kinds | b.all_kinds)
-    kinds = joined(a.all_kinds, b.all_kinds, f"{what} is {a} on one path and {b} on the other{where}", a.kinds, b.kinds)
-    dtype = storage(kinds.all) if kinds is not None else a.dtype
-    if dtype is None:
-        both = f"has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})"
-        raise of_tracing(DTypeError(
-            f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
-            hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say",
-        ))  # fmt: skip
-    if ranked and len(a.shape) != len(b.shape) and (a.is_number or b.is_number):
-        sizes = b.shape if a.is_number else a.shape
-        shape = tuple(1 if d == 1 else -1 for d in sizes)
-    else:
-        shape = _joined_shape(a, b, what)
-    return LeafType(dtype, shape, a.weak or b.weak, a.kind, kinds)
-
-
-def _joined_shape(a: LeafType, b: LeafType, what: str) -> tuple[int, ...]:
-    if len(a.shape) != len(b.shape):
-        raise of_tracing(ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
-                                    hint="reshape one side, or start with a tensor of the final shape"))  # fmt: skip
-    return tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
 
 
 def made_at(x: Any) -> Any:

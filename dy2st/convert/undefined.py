@@ -46,7 +46,6 @@ def ldu(thunk: Callable[[], Any], name: str) -> Any:
     except (AttributeError, KeyError, IndexError, UndefinedError):
         return Unread(name)
     except NameError:  # of a global variable
-        from .maybe_attribute import NoAttribute
 
         return NoAttribute(name)
 
@@ -73,3 +72,9 @@ def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def nothing() -> None:
     """The body of a branch, or of an `else`, that has none."""
+
+
+class NoAttribute(Unread):
+    """What the state of a branch or loop says of an attribute that the object itself does not have."""
+
+    __slots__ = ()

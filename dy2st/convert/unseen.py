@@ -19,7 +19,7 @@ from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import is_own, user_location
 from ..transpiler import is_generated
-from .attributes import dict_of, held
+from .attribute_lookup import dict_of, held
 from .cells import contents_of, defaults_of
 from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict

@@ -15,8 +15,9 @@ from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
+from . import hub
 from .aliases import is_inside
-from .attributes import MISSING, dict_of
+from .attribute_lookup import MISSING, dict_of
 from .cells import OuterVariable, assigned_outside, defaults_of, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
 @functools.cache
 def _ours() -> frozenset[str]:
     """The names that converted code has besides the user's."""
-    from dy2st import convert
-
-    return frozenset(dir(convert))
+    return frozenset(dir(hub.runtime))
 
 
 def _held_by_all(containers: Iterable[Any]) -> Iterable[Any]:

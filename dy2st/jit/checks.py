@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..convert.attributes import MISSING
+from ..convert.attribute_lookup import MISSING
 from ..convert.places import ATTRIBUTES, BASES, CLASS, CODE, LENGTH, ORDER, Place
 
 Check = Callable[[], bool]

@@ -14,7 +14,7 @@ import numpy as np
 from dy2st_runtime import dims
 from dy2st_runtime.garbage import no_search_for_garbage
 
-from ..convert.attributes import MISSING
+from ..convert.attribute_lookup import MISSING
 from ..convert.containers import is_container, is_plain_object
 from ..convert.met import has_own_attributes
 from ..convert.places import CONTENTS, ORDER, Inside, Place

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.executor import has_versions, versions, versions_of
 
-from ..convert.attributes import may_change_class
+from ..convert.attribute_lookup import may_change_class
 from ..convert.cells import OuterVariable
 from ..convert.places import CLASS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
 from ..tensor import Tensor

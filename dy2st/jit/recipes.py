@@ -10,14 +10,14 @@ from typing import Any
 from ..convert.codes import CLASSES, decoded
 from ..convert.dicts import StagedDict
 from ..convert.layouts import entries
-from ..convert.maybe_attribute import MaybeAttribute, NoAttribute
-from ..convert.maybe_value import MaybeValue
+from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.maybe_value import MaybeObject, MaybeValue
 from ..convert.optional import MaybeNone
 from ..convert.places import Place
 from ..convert.records import RecordList
 from ..convert.shown import shown
-from ..convert.structure import MaybeNumber, MaybeObject, build
-from ..convert.undefined import Undefined
+from ..convert.structure import MaybeNumber, build
+from ..convert.undefined import NoAttribute, Undefined
 from ..tensor import Tensor
 from .origins import IN_LOOP
 from .shells import Shell, put_together

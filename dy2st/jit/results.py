@@ -19,15 +19,16 @@ from ..convert.containers import containers_of
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
 from ..convert.identity import called, is_of_a_trace
-from ..convert.iterables import Lazy
 from ..convert.layouts import Inner, leaves, untold
+from ..convert.lazy import Lazy
 from ..convert.lists import StagedList, unlike
 from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.maybe_value import MaybeObject
 from ..convert.needs import Need
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.records import RecordList, parts_of
-from ..convert.structure import MaybeObject, flatten, is_frozen, split
+from ..convert.structure import flatten, is_frozen, split
 from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.texts import is_marked
 from ..convert.tracer import Tracer

@@ -20,9 +20,9 @@ from ..convert.conversions import has_attributes
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
 from ..convert.holders import parts_of
-from ..convert.maybe_attribute import NoAttribute
 from ..convert.options import OneOf
 from ..convert.structure import split
+from ..convert.undefined import NoAttribute
 from ..errors import StructureError, of_results
 from ..tensor import Tensor
 from ..tensor.location import user_location

@@ -15,7 +15,7 @@ from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, me
 
 from ..convert.activations import Kind
 from ..convert.apart import Kept
-from ..convert.attributes import MISSING, held
+from ..convert.attribute_lookup import MISSING, held
 from ..convert.calls import call, convert_function, why_unconverted
 from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
 from ..convert.containers import containers_of, held_by, is_container, lists_in
