@@ -68,8 +68,9 @@ def between_calls(library: contextlib.AbstractContextManager[Any], *, calls_othe
 _libraries: list[contextlib.AbstractContextManager[Any]] = []
 _held: list[contextlib.AbstractContextManager[Any]] = []
 """The libraries that the thread which forks has taken."""
-_IMPORTED = {"dy2st", "dy2st_runtime", "llvmlite", "numba"}
-"""The packages of which parts are imported when they are needed."""
+_IMPORTED = {"dy2st", "dy2st_runtime", "llvmlite", "numba", "numpy", "scipy", "google", "gast", "astor", *sys.stdlib_module_names}
+"""The packages of which parts are imported when they are needed, by us or by one another (`numpy.unique` imports `numpy.ma`). Others may be
+programs, whose import ends when they do."""
 
 
 def _before() -> None:
@@ -98,17 +99,17 @@ def _leave(libraries: list[contextlib.AbstractContextManager[Any]]) -> None:
 
 
 def _others_import() -> bool:
-    """Whether another thread is in an import of ours. The new process would wait for ever for the lock of that module, and would have a
+    """Whether another thread is in an import of these. The new process would wait for ever for the lock of that module, and would have a
     part of it only.
     """
     known = [(name.partition(".")[0], reference()) for name, reference in [*_module_locks.items()]]
     importing = {lock.owner for package, lock in known if package in _IMPORTED and lock is not None} - {None}
-    # a thread that forks while it imports something of ours itself would wait for one that waits for it
+    # a thread that forks while it imports one of them itself would wait for one that waits for it
     return bool(importing) and threading.get_ident() not in importing
 
 
-# Python has no public name for the locks of modules that are being imported
-_module_locks: dict[str, Any] = importlib._bootstrap._module_locks  # type: ignore[attr-defined]
+# Python has no public name for the locks of modules that are being imported; one without them only forks as any program does
+_module_locks: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)
