@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-lowest test-gpu lint fuzz fuzz-ops tables bench clean
+.PHONY: demo test test-all test-lowest test-gpu lint replay fuzz fuzz-ops tables bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -31,6 +31,11 @@ test-gpu: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# do the Programs and generated sources of the corpus differ from those of another commit? make replay BASE=COMMIT
+BASE ?= main
+replay: $(VENV)/.test
+	$(BIN)/python tools/replay.py against $(BASE)
 
 # random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8; with MUTANTS=1 programs of the corpus, changed;
 # with TANGLES=1 those in which tensors have many names; with MIXTURES=1 those in which one name is a number, a tensor, a text or None
