@@ -150,7 +150,6 @@ def _place(owner: Any, name: str) -> str | None:
     None: it is left to Python. So it is for what stands for several objects or for none, for objects of libraries,
     and for what a layer keeps elsewhere.
     """
-
     cls = type(owner)
     if isinstance(owner, (type, types.ModuleType, types.FunctionType)):
         return "own"
@@ -206,7 +205,6 @@ def remove(owner: Any, name: str) -> None:
 
 def _note_change(owner: Any, name: str) -> None:
     """An object is given an attribute, or loses one: those of tensors are not watched before."""
-
     if isinstance(owner, Tensor) and (tracer := current_tracer()) is not None:
         tracer.about_to_change(owner, name)
 
@@ -218,7 +216,6 @@ def require_asked(owner: Any, name: str) -> None:
     Raises:
         StructureError: it is an object of a class that cannot change.
     """
-
     cls = type(owner)
     if not may_change_class(cls):
         what = f"class {owner.__name__!r}" if isinstance(owner, type) else f"a {cls.__name__}"
@@ -254,7 +251,6 @@ def looked_up(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], A
 
 def _require_there(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], Any]) -> None:
     """The object has the attribute from here on: in the other runs it is raised what `look` raises without it."""
-
     remove(owner, name)
     try:
         look()

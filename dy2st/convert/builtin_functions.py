@@ -224,7 +224,6 @@ def _itself(x: Any) -> Any:
 
 def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
     """`functools.reduce`."""
-
     if isinstance(xs, (Lazy, Staged, DynamicList, StagedDict, StagedView)) or is_staged(xs):
         return combined(hub.call(f), xs, *start)
     return functools.reduce(hub.call(f), fresh(xs), *start)
@@ -238,7 +237,6 @@ def classes(x: Tensor) -> set[type]:
 
 def _own_check(kind: Any) -> Any:
     """The `__instancecheck__` that a metaclass of the user's gives a class, in its converted form; None if there is none."""
-
     own = inspect.getattr_static(type(kind), "__instancecheck__", None)
     return hub.call(types.MethodType(own, kind)) if isinstance(own, types.FunctionType) and not hub.is_ignored(own) else None
 

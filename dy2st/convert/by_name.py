@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 def by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
-
     if len(args) > 1 and isinstance(args[1], OneOf):
         return choose(args[1], lambda name: by_name(tracer, f, args[0], name, *args[2:]))
     if len(args) == 2 and f is getattr and isinstance(args[0], MaybeNone) and isinstance(args[1], str):
@@ -52,7 +51,6 @@ def by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
 
 def named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner: Any, /) -> Any:
     """What these do with an object: they have the names of attributes and methods in them."""
-
     of, given = cast("tuple[Any, tuple]", f.__reduce__())
     if isinstance(f, operator.attrgetter):
         found = tuple(functools.reduce(functools.partial(by_name, tracer, getattr), name.split("."), owner) for name in given)
@@ -66,7 +64,6 @@ def named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner:
 
 def changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
-
     if len(args) > 1 and isinstance(args[1], str):
         if args[1] in elsewhere.NAMES and len(args) == 3:
             elsewhere.exchange(*args)

@@ -218,7 +218,6 @@ class EntryCell(Cell):
 
     def _owner(self) -> Any:
         """The object (or class) of which the entry is an attribute; None if it is none."""
-
         if isinstance(self.target, OuterVariable):
             holder = self.target.holder
             return None if isinstance(holder, (dict, types.CellType)) else holder

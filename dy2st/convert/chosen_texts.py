@@ -34,7 +34,6 @@ def shown_chosen(x: OneOf, how: Callable[[Any], str]) -> StagedText:
     Raises:
         StagedValueError: the user's code says what the text of one of them is, or code that is not converted looks at it.
     """
-
     tracer = current_tracer()
     values = x._dy_options.values
     if tracer is None or hub.is_called_unconverted() or not _is_asked_by_converted_code() or not all(map(_is_plain, values)):

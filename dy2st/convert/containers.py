@@ -136,7 +136,6 @@ def differ(container: Any, contents: Any) -> bool:
 
 def is_plain_object(x: Any) -> bool:
     """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
-
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
     return hasattr(x, "__dict__") and not is_layer(x) and (isinstance(x, WITH_ATTRIBUTES) or not hub.is_ignored(type(x)))

@@ -98,7 +98,6 @@ class StagedDict:
 
     def _made(self) -> Any:
         """The value of a key that is asked for and not there."""
-
         return hub.call(self.factory)()
 
     def _fill(self, key: Any, value: Callable[[], Any]) -> None:
@@ -110,7 +109,6 @@ class StagedDict:
 
     def _require(self, key: Any) -> None:
         """KeyError where it does not have a key: now, or in the run."""
-
         known = self.contains(key)
         if known is False:
             raise KeyError(key)
@@ -124,7 +122,6 @@ class StagedDict:
 
     def length(self) -> Any:
         """The number of keys, an int or one that only the run knows."""
-
         return sum((hub.BUILTINS[int](known) for known in self.has.values()), 0)
 
     def keys(self) -> StagedView:

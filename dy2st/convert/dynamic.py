@@ -228,7 +228,6 @@ def is_in_place(frame: FrameType) -> bool:
 
 def list_tracer() -> Tracer:
     """The tracer that a list of dynamic length is of."""
-
     return need_tracer("a list")
 
 

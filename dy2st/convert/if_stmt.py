@@ -160,7 +160,6 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
 
 def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
     """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
-
     return if_expr(hub.is_none(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
 

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 @hub.primitive
 def getitem(a: Any, key: Any, *more: Any) -> Any:
     """`a[key]`, or `a[key][...]` with more of them."""
-
     tracer = current_tracer()
     if tracer is not None and (type(a) in (list, tuple, str) or isinstance(a, DynamicList)):
         key = as_index(key)

@@ -169,7 +169,6 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
 
 def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
     """Asks each part for an item behind the last one of all, up to the first that has none."""
-
     if not parts:
         return
     first, *rest = parts

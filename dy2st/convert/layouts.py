@@ -323,7 +323,6 @@ def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
 @hub.primitive
 def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
     """A list of tensors or numbers as one tensor, with the entries along its first axis."""
-
     nothing = np.zeros((0, *(max(d, 0) for d in shape)), dtype)
     if isinstance(items, list):
         if not items:

@@ -31,7 +31,6 @@ class MaybeValue:
 
     def _dy_bare(self, text: str, exception: type[Exception] = TypeError) -> Any:
         """The value, where it is there; elsewhere the exception is raised."""
-
         if not moving.state:
             need_tracer("a value that may be None").require_not_none(self._dy_is_none, text, exception)
         return self._dy_value

@@ -39,7 +39,6 @@ class MaybeNone(Tensor):
 
     def require(self, text: str, exception: type[Exception] = TypeError) -> Tensor:
         """The tensor alone, where it is not None; there the exception is raised."""
-
         need_tracer("a value that may be None").require_not_none(self.is_none, text, exception)
         return self.bare()
 

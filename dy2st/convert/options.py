@@ -173,7 +173,6 @@ def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:
 
 def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0, name: str = "the value of the expression") -> Any:
     """`f(i)` in a branch for each i from `first` on, of which `index` is one: as a tree, so that a run decides log2(count) times."""
-
     if count == 1:
         return f(first)
     half = count // 2
@@ -214,7 +213,6 @@ class Position:
 
 def looked_up(table: Sequence[int | None], index: Tensor) -> Tensor:
     """A number of a table of the trace, at an index that is surely one of it: no `try` of the user's is meant."""
-
     with need_tracer("one of several objects").tries.certain():
         return as_number(getitem(dispatch.constant(np.array(table, np.int64)), index))
 

@@ -159,7 +159,6 @@ def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs:
 
 def _log_by_adapter(original: Callable, level: int | None, adapter: logging.LoggerAdapter, /, *args: Any, **kwargs: Any) -> None:
     """What a method of an adapter does: its `process()` says what is logged, and with which options."""
-
     if current_tracer() is None:
         original(adapter, *args, **kwargs)
         return

@@ -110,7 +110,6 @@ def refused(what: str, location: Location | None) -> StructureError:
 
 def scalar(flag: Any) -> Any:
     """A flag as a 0-d tensor, also if it is a bool of Python."""
-
     if not isinstance(flag, Tensor):
         return dispatch.constant(np.asarray(flag))
     return renamed(flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[]))

@@ -64,7 +64,6 @@ def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) 
 
 def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     """The entries of a list in their order, in a new one of the same kind."""
-
     if isinstance(key, OneOf):
         return choose(key, lambda one: _in_order(items, one, reverse))
     keys: Any = items if key is None else list_comp(items, hub.call(key))

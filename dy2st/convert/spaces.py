@@ -149,13 +149,11 @@ def space_item(found: Any, key: Any) -> Any:
 
 def space_get(found: Any, key: Any, *default: Any) -> Any:
     """`found.get(key, default)`."""
-
     return hub.call(space(found, *_names(key)).get)(key, *default)
 
 
 def space_run(f: Any, code: Any, found: Any) -> Any:
     """`eval(code, found)`, or `exec`: of what is in a namespace only that counts which the code names."""
-
     if (f is eval or f is exec) and current_tracer() is not None and isinstance(code, (str, types.CodeType)):
         compiled = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
         names = names_of(compiled)

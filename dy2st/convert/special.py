@@ -141,7 +141,6 @@ def as_length(n: Any) -> int:
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:
     """The first of these special methods that the class of a value has, if it is one of the user's, in its converted form."""
-
     if current_tracer() is None:
         return None
     for name in names:
@@ -227,7 +226,6 @@ def _telling(raw: Any) -> Any:
 
 def _not_equal(self: Any, other: Any) -> Any:
     """`__ne__` of a class that has only `__eq__`: Python itself would ask for the truth of what that gives."""
-
     equal = type(self).__eq__(self, other)  # type: ignore[call-arg]
     return equal if equal is NotImplemented else hub.not_(equal)
 

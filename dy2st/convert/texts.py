@@ -50,7 +50,6 @@ class StagedText(str):
 
     def __format__(self, spec: str) -> str:
         """The text, with a width or an alignment if it is that of one tensor."""
-
         if not spec:
             return StagedText(self)
         mark, tracer = MARK.fullmatch(str(self)), need_tracer("a text")
@@ -64,7 +63,6 @@ class StagedText(str):
 
     def __repr__(self) -> str:
         """The text in quotes, if the values in it are numbers, which have nothing to escape."""
-
         marked = need_tracer("a text").marked
         for mark in MARK.findall(str(self)):
             tensor, shown = marked[int(mark)]
@@ -130,7 +128,6 @@ def is_marked(x: Any) -> bool:
 
 def text(x: Any) -> Any:
     """The text, as one that only the run knows, or as one of several, if that is so."""
-
     return one_of_texts(x) if type(x) in (str, StagedText) and is_marked(x) else x
 
 
@@ -257,7 +254,6 @@ def options_of_mark(shown: str) -> list[str] | None:
 
 def one_of_texts(said: str) -> Any:
     """A text with marks as one of several texts, if the run only chooses one; else the same, as one that only the run knows."""
-
     if (tracer := current_tracer()) is None:
         return StagedText(said)
     pieces = MARK.split(said)

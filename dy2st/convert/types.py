@@ -64,7 +64,6 @@ def same_value(x: Any, y: Any) -> bool:
 
 def _was_before(x: Any) -> bool:
     """Whether something was there before the function ran, which may be changed in place under another name."""
-
     tracer = current_tracer()
     return tracer is not None and tracer.was_before(x)
 
