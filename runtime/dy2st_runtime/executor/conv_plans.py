@@ -8,8 +8,8 @@ from ..loopir import conv_plan as at
 from . import tiles
 from .runs import put_words, round_up, word
 
-MAX_ROWS = 256
-"""Rows of the output that a task holds at most."""
+MAX_ROWS = round_up(256, tiles.ROWS) * tiles.ROWS
+"""Rows of the output that a task holds at most: whole tiles, as blocks of rows are."""
 FRAMING, PACKING, PLACING, DELIVERY = 26, 5, 80, 8
 """What it costs to copy a vector of an image into its frame, to pack one of columns, to find the places of those of all channels, and to
 put one of results in its place, in products of a vector."""

@@ -34,6 +34,7 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
             (2, 70, 5, 60, 1, 3, 3),
             (2, 90, 13, 2, 24, 3, 3),  # a vector of pixels from more rows than are put together at once
             (1, 130, 9, 8, 20, 3, 3),  # packed in several passes
+            (1, 3, 9, 43, 512, 3, 3),  # blocks of as many rows as there may be, which no tiles of six rows fill
             (0, 4, 5, 5, 6, 3, 3),
             (1, 1, 1, 1, 1, 3, 3),
         ],
