@@ -14,7 +14,7 @@ from .. import unique_name
 from ..errors import DTypeError, StagedValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
-from ..tensor import Parameter, Tensor, dispatch, due
+from ..tensor import Parameter, Tensor, autograd, dispatch
 from ..tensor.location import user_location
 from . import state
 from .parameter import make_parameter
@@ -301,7 +301,22 @@ class Layer:
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
         """All parameters, each once."""
-        return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+        if not include_sublayers or type(self).named_parameters is not Layer.named_parameters:
+            return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+        found = {id(p): p for layer in self._layers(set()) for p in layer._parameters.values()}  # None is no parameter
+        found.pop(id(None), None)
+        return [*found.values()]
+
+    def _layers(self, seen: set[int]) -> list[Layer]:
+        """This layer and the sublayers that `named_sublayers` gives, whose names take most of its time."""
+        if type(self).named_sublayers is not Layer.named_sublayers:
+            return [layer for _, layer in self.named_sublayers(include_self=True, layers_set=seen)]
+        seen.add(id(self))
+        found = [self]
+        for layer in self._sub_layers.values():
+            if layer is not None and id(layer) not in seen:
+                found += layer._layers(seen)
+        return found
 
     def named_buffers(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers with their dotted names, each once."""
@@ -343,10 +358,7 @@ class Layer:
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
-        params = self.parameters()
-        due.forget(params)
-        for p in params:
-            p.clear_grad()
+        autograd.forget(self.parameters())
 
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None) -> Layer:
         """Casts floating-point parameters and buffers to another dtype, in place; `device` has no effect on eager

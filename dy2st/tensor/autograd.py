@@ -62,6 +62,18 @@ def accumulate(root: Tensor) -> None:
     _run([root], [None], None, False, False, ())
 
 
+def forget(tensors: Sequence[Tensor]) -> None:
+    """Clears the gradients of tensors: `.grad` is None."""
+    if due.debtors:
+        due.forget(tensors)
+    recorded = not dispatch.in_dynamic_mode()
+    for t in tensors:
+        if recorded:
+            t.grad = None
+        elif t._grad is not None:
+            t._grad = None
+
+
 def gradients(root: Tensor, wrt: Sequence[Tensor]) -> list[Tensor | None]:
     """`grad(root, wrt, allow_unused=True)`: nobody is told."""
     return _run([root], [None], [*wrt], False, False, ())

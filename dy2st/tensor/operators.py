@@ -248,7 +248,8 @@ def detach(self: Tensor) -> Tensor:
 
 def clone(self: Tensor) -> Tensor:
     """A copy through which gradients flow."""
-    return ops.op("assign", X=self)
+    op, attrs = dispatch.plain("assign")
+    return ops.apply(op, (self,), attrs)[0]
 
 
 def astype(self: Tensor, dtype: Any) -> Tensor:

@@ -18,6 +18,7 @@ from ...tensor.dispatch import ops
 from ...tensor.tape import has_hooks
 from ..captures import View
 from .joined import JoinedStep, Layout
+from .owed import gradient
 from .script import GIVEN, INPUT, PARAM, SLOT, Line, Operand, kind_of
 
 if TYPE_CHECKING:
@@ -330,8 +331,7 @@ class Deferral(watching.Watcher):
         if slot == joined.script.root and joined.script.by is None:
             t._grad = Tensor.wrap(joined.ones(value))
         elif slot in joined.gradients_of_slots:
-            (found,) = self.session.fetch([joined.gradients_of_slots[slot]])
-            t._grad = None if found is None else Tensor.wrap(found)
+            t._grad = gradient(self.session, joined.gradients_of_slots[slot])
 
     # ---- as if nothing had waited ----
     def end(self) -> None:

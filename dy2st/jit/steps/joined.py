@@ -23,7 +23,7 @@ from ...tensor.ownership import Owned
 from ...tensor.random import STATE_NAME
 from ...tensor.tape import SpentNode
 from ..recipes import Argument, Constant, Fetched, Rebuilt
-from .owed import Owed
+from .owed import Owed, gradient
 from .script import GIVEN, INPUT, PARAM, SLOT, Operand, Script, are_leaves_apart
 
 if TYPE_CHECKING:
@@ -195,11 +195,6 @@ class JoinedStep:
         self._fetched = fetched
         self.names = {i: slots[i]._value.name for i in kept}  # type: ignore[union-attr]
         gradients = [None if g is None else g.name for g in found]
-        trained = len(script.trained)
-        self.owed = Owed(script.trained, gradients[:trained], gradients[trained : len(leaves)])
-        found_of_slots = zip(watched, gradients[len(leaves) : len(leaves) + len(watched)], strict=True)
-        self.gradients_of_slots = {slot: name for slot, name in found_of_slots if name is not None}
-        self._by = dict(zip(script.by or (), gradients[len(leaves) + len(watched) :], strict=True))
         self._given = [v.name for v in given]
         feeds = [*(v.name for v in concrete.inputs), *self._given]
         fetches = [*(concrete.fetches if self.split else ()), *self.names.values(), *(g for g in gradients if g is not None)]
@@ -209,7 +204,14 @@ class JoinedStep:
         tensors = recorder.by_variable
         self._owned = Owned(state, [tensors[name] for name in state], len(written), self.value_of)
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
-        self.descriptors = {i: self.executable.plan.descriptor(name) for i, name in self.names.items()}
+        descriptor = self.executable.plan.descriptor
+        self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
+        where = [None if name is None else descriptor(name) for name in gradients]
+        trained, reached = len(script.trained), len(leaves)
+        self.owed = Owed(script.trained, where[:trained], where[trained:reached])
+        of_slots = zip(watched, where[reached : reached + len(watched)], strict=True)
+        self.gradients_of_slots = {slot: d for slot, d in of_slots if d is not None}
+        self._by = dict(zip(script.by or (), where[reached + len(watched) :], strict=True))
 
     # ---- what is known before a run ----
     def layout_of(self, session: Any) -> Layout:
@@ -296,8 +298,7 @@ class JoinedStep:
 
     def gradients(self, session: Any) -> dict[Operand, Tensor | None]:
         """What a step that has run gives for each operand that `grad()` differentiates by."""
-        found = session.fetch(self._by.values())
-        return {x: None if g is None else Tensor.wrap(g) for x, g in zip(self._by, found, strict=True)}
+        return {x: None if d is None else gradient(session, d) for x, d in self._by.items()}
 
     def drop(self) -> None:
         """Ends a run that has not come to its end."""

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import forks
+from dy2st_runtime.ops.control import ABSENT
 
 from ...tensor import Tensor, due
+
+
+def gradient(session: Any, descriptor: int) -> Tensor | None:
+    """A gradient that a run has computed; None if it is absent."""
+    value = session.frame.value(descriptor)
+    return None if value is ABSENT else Tensor.wrap(value)
 
 
 class Owed:
@@ -18,25 +25,24 @@ class Owed:
     forgotten with the last of them.
 
     Args:
-        params, names: the parameters, and the names of their gradients; None: there is none.
-        of_inputs: the names of the gradients of inputs, which may be other tensors in each step.
+        params, where: the parameters, and the descriptors of their gradients; None: there is none.
+        of_inputs: the descriptors of the gradients of inputs, which may be other tensors in each step.
     """
 
-    def __init__(self, params: Sequence[Tensor], names: Sequence[str | None], of_inputs: Sequence[str | None]) -> None:
-        named = [(p, name) for p, name in zip(params, names, strict=True) if name is not None]
-        self._names = [name for _, name in named]
-        self._params = [weakref.ref(p, self._gone) for p, _ in named]
+    def __init__(self, params: Sequence[Tensor], where: Sequence[int | None], of_inputs: Sequence[int | None]) -> None:
+        self._params = [(weakref.ref(p, self._gone), d) for p, d in zip(params, where, strict=True) if d is not None]
         self._all = frozenset(map(id, params))
         self._of_inputs = of_inputs
-        self._inputs: list[tuple[weakref.ref[Tensor], str]] = []
+        self._inputs: list[tuple[weakref.ref[Tensor], int]] = []
         self._session: Any = None
         self._lock = forks.reentrant_lock()
 
     def owe(self, session: Any, inputs: Sequence[Tensor]) -> None:
         """A step has run; it was about these inputs."""
         with self._lock:
-            named = zip(inputs, self._of_inputs, strict=True)
-            self._inputs = [(weakref.ref(t, self._gone), name) for t, name in named if name is not None]
+            if inputs:
+                where = zip(inputs, self._of_inputs, strict=True)
+                self._inputs = [(weakref.ref(t, self._gone), d) for t, d in where if d is not None]
             self._session = session
             if self not in due.debtors:
                 due.debtors.append(self)
@@ -45,7 +51,7 @@ class Owed:
         with self._lock:
             if self._session is None:
                 return
-            self._give(zip(self._params, self._names, strict=True))
+            self._give(self._params)
             self._give(self._inputs)
             self._settle()
 
@@ -54,15 +60,14 @@ class Owed:
             ids = {*map(id, tensors)}
             if self._session is None or not self._all <= ids:
                 return self.deliver()
-            self._give((known, name) for known, name in self._inputs if id(known()) not in ids)
+            self._give([(known, d) for known, d in self._inputs if id(known()) not in ids])
             self._settle()
 
-    def _give(self, owed: Iterable[tuple[weakref.ref[Tensor], str]]) -> None:
-        for known, name in owed:
+    def _give(self, owed: Sequence[tuple[weakref.ref[Tensor], int]]) -> None:
+        for known, d in owed:
             t = known()
             if t is not None:
-                (g,) = self._session.fetch([name])
-                t._grad = None if g is None else Tensor.wrap(g)
+                t._grad = gradient(self._session, d)
 
     def _settle(self) -> None:
         self._session, self._inputs = None, []
@@ -70,6 +75,6 @@ class Owed:
             due.debtors.remove(self)
 
     def _gone(self, _: object) -> None:
-        if all(known() is None for known in (*self._params, *(known for known, _ in self._inputs))):
+        if all(known() is None for known, _ in (*self._params, *self._inputs)):
             with self._lock:
                 self._settle()
