@@ -11,8 +11,8 @@ from typing import Any
 from dy2st_runtime.ops.registry import OpDef
 
 blocks: set[Any] = set()
-"""An entry for each block of `recorders.recording`, each watcher, of any thread, and the recorder of the process: where there is none, nobody need
-ask what belongs to the thread."""
+"""An entry for each block of `recorders.recording`, each watcher, of any thread, and the recorder of the process: where there is none,
+nobody need ask what belongs to the thread."""
 
 
 class Watcher:

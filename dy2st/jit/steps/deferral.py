@@ -278,7 +278,7 @@ class Deferral(watching.Watcher):
         view = self.view
         if self.session is None and len(view.arrays) == len(view.tensors):
             return
-        state = {} if self.session is None else self.session.state
+        state = {} if self.session is None else self.session.given
         names = self.joined.captured
         arrays = [state.get(name, raw_value(t)) for name, t in zip(names, view.tensors, strict=True)]
         if self.joined.generator is not None:
