@@ -303,8 +303,11 @@ class Layer:
         """All parameters, each once."""
         if not include_sublayers or type(self).named_parameters is not Layer.named_parameters:
             return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
-        found = {id(p): p for layer in self._layers(set()) for p in layer._parameters.values()}  # None is no parameter
-        found.pop(id(None), None)
+        found: dict[int, Parameter] = {}
+        for layer in self._layers(set()):
+            for p in layer._parameters.values():
+                if p is not None:
+                    found[id(p)] = p
         return [*found.values()]
 
     def _layers(self, seen: set[int]) -> list[Layer]:

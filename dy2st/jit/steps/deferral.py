@@ -114,13 +114,16 @@ class Deferral(watching.Watcher):
         return None
 
     def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
-        if not line.has(attrs) or dispatch.is_grad_enabled() is not line.grad:
+        if (attrs is not line.attrs and not line.has(attrs)) or dispatch.is_grad_enabled() is not line.grad:
             return False
-        for x, operand in zip(ins, line.ins, strict=True):
-            if type(operand) is tuple and operand[0] is SLOT:
-                if type(x) is not Deferred or x._slot != operand[1] or x._source is not self:
+        slots = line.slots
+        if slots is not None:
+            for x, slot in zip(ins, slots, strict=True):
+                if type(x) is not Deferred or x._slot != slot or x._source is not self:
                     return False
-            elif type(operand) is list:
+            return True
+        for x, operand in zip(ins, line.ins, strict=True):
+            if type(operand) is list:
                 if type(x) is not list or len(x) != len(operand) or not all(map(self._fits, x, operand)):
                     return False
             elif not self._fits(x, operand):
@@ -163,7 +166,10 @@ class Deferral(watching.Watcher):
     def _outputs(self, line: Line, ins: tuple[Any, ...]) -> tuple[Any, ...] | None:
         if len(self.layout.forms) == len(self.refs) and not self._infer(line, ins):
             return None
-        return tuple([None if slot is None else self._new(slot) for slot in line.outs])
+        outs = line.outs
+        if len(outs) == 1:  # most ops
+            return (self._new(outs[0]),)  # type: ignore[arg-type]
+        return tuple([None if slot is None else self._new(slot) for slot in outs])
 
     def _infer(self, line: Line, ins: tuple[Any, ...]) -> bool:
         """Notes the forms of what an op computes; False: they depend on more than those of its inputs."""
@@ -187,7 +193,8 @@ class Deferral(watching.Watcher):
                 params = script.trained if optimizer is None else optimizer._parameter_list
                 reached = [self.inputs[i] for i in script.reached]
                 leaves = [*script.trained, *reached] if reached else script.trained
-                if True not in [p._grad is not None for p in (*params, *reached)] and True not in [*map(has_hooks, leaves)]:
+                hooks = [node.hooks for p in leaves if (node := p._node) is not None]
+                if True not in [p._grad is not None for p in (*params, *reached)] and not (any(hooks) and any(map(has_hooks, leaves))):
                     self.state = ASKED
                     due.debtors.append(self)
                     return True

@@ -205,6 +205,7 @@ class JoinedStep:
         self._owned = Owned(state, [tensors[name] for name in state], len(written), self.value_of)
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
         descriptor = self.executable.plan.descriptor
+        self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
         self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
         where = [None if name is None else descriptor(name) for name in gradients]
         trained, reached = len(script.trained), len(leaves)
@@ -216,7 +217,7 @@ class JoinedStep:
     # ---- what is known before a run ----
     def layout_of(self, session: Any) -> Layout:
         """Shapes and dtypes of what a call has computed, which has run."""
-        key = tuple(map(session.shape, self._fetches))
+        key = tuple(map(session.frame.shape, self._fetched_at))
         layout = self._layouts.get(key)
         if layout is None:
             forms = [Form(shape, np.dtype(v.dtype)) for shape, v in zip(key, self._fetched, strict=True)]

@@ -33,6 +33,7 @@ class Line:
         location: of the user's code; those of two steps are the same, or do not matter.
         checked: behind 0, which input decides whether the op fails because of values; 0: it does not fail.
         zeros: the names of the attributes that are, or have among them, a zero with a sign.
+        slots: of an op that gets nothing but slots, as most do, and need not be checked, their numbers; else None.
     """
 
     op: type[OpDef]
@@ -43,9 +44,12 @@ class Line:
     checked: int = 0
     location: Location | None = field(default=None, compare=False)
     zeros: tuple[str, ...] = field(init=False, compare=False)
+    slots: tuple[int, ...] | None = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "zeros", tuple([name for name, value in self.attrs.items() if _has_zero(value)]))
+        plain = not self.checked and all(type(x) is tuple and x[0] is SLOT for x in self.ins)
+        object.__setattr__(self, "slots", tuple([x[1] for x in self.ins]) if plain else None)  # type: ignore[index, misc]
 
     def has(self, attrs: dict[str, Any]) -> bool:
         """Whether the attributes of another op are these. -0.0 is another number than 0.0, which `==` does not tell."""

@@ -463,10 +463,6 @@ class Session:
         """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
         return [self._fetched(name) for name in names]
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The present shape of a variable, which is no list and not absent."""
-        return self.frame.shape(self.executable.plan.descriptor(name))
-
     def outputs(self) -> list[Any]:
         """What is to be fetched of a run that is finished."""
         values = []

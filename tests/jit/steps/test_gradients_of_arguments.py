@@ -258,10 +258,17 @@ def test_changes(what: str, by: str, model: type[Curve]) -> None:
     equal(eager.seen, static.seen)
 
 
+def backward_instead(loop: Run, s: Any) -> None:
+    s.backward()
+    loop.note(loop.x.grad)
+    loop.x.clear_grad()
+    loop.y.clear_grad()
+    loop.layer.clear_gradients()
+
+
 OTHER_CALLS: dict[str, Callable[[Run, Any], None]] = {
     "retained": lambda loop, s: loop.note(*paddle.grad(s, loop.x, retain_graph=True), *paddle.grad(s, loop.x)),
-    "backward instead": lambda loop, s: (s.backward(), loop.note(loop.x.grad), loop.x.clear_grad(), loop.y.clear_grad(),
-                                         loop.layer.clear_gradients()) and None,
+    "backward instead": backward_instead,
     "seed": lambda loop, s: loop.note(*paddle.grad(s, loop.x, paddle.full([], 2.0))),
     "blocked": lambda loop, s: loop.note(*paddle.grad(s, [loop.x, loop.y], no_grad_vars=[loop.y], allow_unused=True)),
     "other inputs": lambda loop, s: loop.note(*paddle.grad(s, [loop.y, loop.x])),
@@ -270,7 +277,7 @@ OTHER_CALLS: dict[str, Callable[[Run, Any], None]] = {
     "a weight": lambda loop, s: loop.note(*paddle.grad(s, loop.layer.linear.bias)),
     "of itself": lambda loop, s: loop.note(*paddle.grad(s, [s, loop.x])),
     "what is not reached": lambda loop, s: loop.note(*paddle.grad(s, paddle.to_tensor([1.0], stop_gradient=False), allow_unused=True)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("always", [False, True])
