@@ -301,25 +301,25 @@ class Layer:
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
         """All parameters, each once."""
-        if not include_sublayers or type(self).named_parameters is not Layer.named_parameters:
-            return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
         found: dict[int, Parameter] = {}
-        for layer in self._layers(set()):
+        seen: set[int] = set()
+        layers: list[Layer | None] = [self]
+        # as `named_parameters` does it, but without the names, which take twice as long
+        while layers:
+            layer = layers.pop()
+            if layer is None or id(layer) in seen:
+                continue
+            cls = type(layer)
+            walks = cls.named_sublayers is Layer.named_sublayers and cls.named_parameters is Layer.named_parameters
+            if not (walks and include_sublayers):
+                return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+            seen.add(id(layer))
             for p in layer._parameters.values():
                 if p is not None:
                     found[id(p)] = p
+            if layer._sub_layers:
+                layers += [*layer._sub_layers.values()][::-1]
         return [*found.values()]
-
-    def _layers(self, seen: set[int]) -> list[Layer]:
-        """This layer and the sublayers that `named_sublayers` gives, whose names take most of its time."""
-        if type(self).named_sublayers is not Layer.named_sublayers:
-            return [layer for _, layer in self.named_sublayers(include_self=True, layers_set=seen)]
-        seen.add(id(self))
-        found = [self]
-        for layer in self._sub_layers.values():
-            if layer is not None and id(layer) not in seen:
-                found += layer._layers(seen)
-        return found
 
     def named_buffers(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers with their dotted names, each once."""

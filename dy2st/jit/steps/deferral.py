@@ -144,7 +144,7 @@ class Deferral(watching.Watcher):
         if kind is PARAM:
             return x is self.joined.script.params[number]
         if kind is INPUT:
-            return x is self.inputs[number] and x._value is self.fed[number] and x._is_leaf
+            return x is self.inputs[number] and x._value is self.fed[number] and (x._stop or x._is_leaf)
         if not x._stop or (type(x) is Deferred and x._source is self):
             return False
         known = self.given[number]
@@ -164,11 +164,14 @@ class Deferral(watching.Watcher):
         self.layout.given[number] = shape
 
     def _outputs(self, line: Line, ins: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        if len(self.layout.forms) == len(self.refs) and not self._infer(line, ins):
+        forms, refs, outs = self.layout.forms, self.refs, line.outs
+        slot = len(refs)
+        if len(forms) == slot and not self._infer(line, ins):
             return None
-        outs = line.outs
         if len(outs) == 1:  # most ops
-            return (self._new(outs[0]),)  # type: ignore[arg-type]
+            t = deferred(self, slot, forms[slot], self.joined.stops[slot])
+            refs.append(ref(t))
+            return (t,)
         return tuple([None if slot is None else self._new(slot) for slot in outs])
 
     def _infer(self, line: Line, ins: tuple[Any, ...]) -> bool:

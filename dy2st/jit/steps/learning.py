@@ -50,7 +50,8 @@ class Steps:
         joined = self.joined
         if joined is None or not dispatch.is_grad_enabled() or nonfinite.watching:
             return None
-        watching.end()
+        if watching.state.watch is not None:
+            watching.end()
         return Deferral.begin(self, concrete, joined, arguments.tensors(), view, run)
 
     def called(self, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor], view: View) -> None:
