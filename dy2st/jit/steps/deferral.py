@@ -197,7 +197,8 @@ class Deferral(watching.Watcher):
                 reached = [self.inputs[i] for i in script.reached]
                 leaves = [*script.trained, *reached] if reached else script.trained
                 hooks = [node.hooks for p in leaves if (node := p._node) is not None]
-                if True not in [p._grad is not None for p in (*params, *reached)] and not (any(hooks) and any(map(has_hooks, leaves))):
+                clean = True not in [p._grad is not None for p in (*params, *reached)]
+                if clean and not (any(hooks) and any(map(has_hooks, leaves))) and not self._trains_an_input(optimizer):
                     self.state = ASKED
                     due.debtors.append(self)
                     return True
@@ -219,6 +220,12 @@ class Deferral(watching.Watcher):
                 return [found[x] for x in by]
             self.end()
         return None
+
+    def _trains_an_input(self, optimizer: Any) -> bool:
+        """Whether the optimizer would update an input of this call, which the steps before did not."""
+        if optimizer is None or not self.joined.wanting:
+            return False
+        return not {id(self.inputs[i]) for i in self.joined.wanting}.isdisjoint(map(id, optimizer._parameter_list))
 
     def _is_root(self, roots: Sequence[Any], grads: Sequence[Any]) -> bool:
         """Whether just what the script differentiates is differentiated now."""

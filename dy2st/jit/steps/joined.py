@@ -102,6 +102,7 @@ class JoinedStep:
 
     Attributes:
         script: what it runs.
+        wanting: the inputs that want a gradient, by their numbers.
         split: whether the call, which may fail because of values, runs when it is made; the rest waits.
         tensors, captured: the captured tensors of the trace, and the names of their variables.
         stops: for each slot whether no gradient flows to it.
@@ -132,7 +133,7 @@ class JoinedStep:
         self.split = any(may_raise(op, block) for op in block.ops)
         self.generator = next((i for i, c in enumerate(concrete.captured) if c.variable.name == STATE_NAME), None)
         self.value_of = raw_value if concrete.effects.captures else attrgetter("_value")
-        self._wanting = [i for i, v in enumerate(concrete.inputs) if not v.stop_gradient]
+        self.wanting = [i for i, v in enumerate(concrete.inputs) if not v.stop_gradient]
         self._others = frozenset(map(id, (*self.tensors, *script.params)))
         self.buffers = [(self.tensors[concrete.positions[id(t)]], position) for t, position in concrete.effects.captures]
         self._layouts: dict[tuple, Layout | None] = {}
@@ -182,7 +183,7 @@ class JoinedStep:
         watched = [i for i in script.kept if not self.stops[i] and i != script.root] if script.by is None else []
         leaves = [*script.trained, *(inputs[i] for i in script.reached)]
         targets = [*leaves, *(slots[i] for i in watched), *map(operand, script.by or ())]
-        wrt = [*map(recorder.lift, targets)]
+        wrt = [recorder.lift(t) for t in targets if t is not None]
         found = append_backward(program, [slots[script.root]._value], wrt)  # type: ignore[list-item, arg-type]
         pairs = [(p, g) for p, g in zip(script.trained, found, strict=False) if g is not None]
         rate = Tensor.wrap(np.zeros(1, np.float32))
@@ -237,7 +238,7 @@ class JoinedStep:
         """Whether a call with these inputs changes none of them, and the gradients of those that want one are all that there is of them."""
         if self.buffers and any(t is x or t._ties for t, _ in self.buffers for x in inputs):
             return False
-        return not self._wanting or are_leaves_apart([inputs[i] for i in self._wanting], self._others)
+        return not self.wanting or are_leaves_apart([inputs[i] for i in self.wanting], self._others)
 
     def ones(self, value: np.ndarray) -> np.ndarray:
         """The gradient of what is differentiated; as no array of a tensor is written to, one serves many steps."""

@@ -15,7 +15,7 @@ from ..signature import Arguments
 from .deferral import Deferral, RunLater
 from .joined import JoinedStep
 from .recording import Recording
-from .script import Script, are_leaves_apart
+from .script import Script, are_leaves_apart, wanting
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -59,7 +59,7 @@ class Steps:
         if self.credit <= 0 or self.joined is not None or not (runs_native() and dispatch.is_grad_enabled()) or interprets():
             return
         watching.end()
-        if are_leaves_apart([t for t in inputs if not t._stop], {*map(id, view.tensors)}):
+        if are_leaves_apart(wanting(inputs), {*map(id, view.tensors)}):
             self._recording = Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
         else:
             self.not_learned()

@@ -12,7 +12,7 @@ from ...tensor import Parameter, Tensor, autograd, dispatch, due, watching
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
 from ...tensor.tape import has_hooks
-from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of
+from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of, wanting
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -40,7 +40,7 @@ class Recording(watching.Watcher):
                  trained: Sequence[Tensor]):  # fmt: skip
         self.steps, self.concrete, self.trained = steps, concrete, [*trained]
         self.inputs = [(t, t._value) for t in inputs]
-        self.wanting = [t for t in inputs if not t._stop]
+        self.wanting = wanting(inputs)
         self.results = len(results)
         # tensors by weak reference: which ones the user keeps counts
         self.refs = [weakref.ref(t) for t in results]

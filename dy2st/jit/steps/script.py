@@ -6,7 +6,7 @@ The tensors of a step have numbers, their *slots*: first what the call computes,
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,7 +122,12 @@ def _are(some: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(some) == len(others) and all(x is y for x, y in zip(some, others, strict=True))
 
 
-def are_leaves_apart(wanting: Sequence[Tensor], others: Collection[int]) -> bool:
+def wanting(inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The inputs of a call that want a gradient and can have one."""
+    return [t for t in inputs if not t._stop and t.dtype.startswith("float")]
+
+
+def are_leaves_apart(wanting: Sequence[Tensor], others: Set[int]) -> bool:
     """Whether inputs that want a gradient are leaves, each another one and known by nothing else that a step reads: all of the gradient of
     each is that of one variable, and goes nowhere else.
 

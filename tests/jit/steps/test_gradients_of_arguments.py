@@ -180,6 +180,34 @@ def test_a_training_loop_whose_input_wants_a_gradient_too() -> None:
     same(body)
 
 
+def test_an_input_that_is_trained_in_one_step() -> None:
+    def body(loop: Run, i: int) -> None:
+        if i == 0:
+            constant = nn.initializer.Constant(0.5)
+            loop.own = paddle.create_parameter([3, 4], "float32", default_initializer=constant)  # type: ignore[attr-defined]
+            loop.optimizer = paddle.optimizer.SGD(0.1, parameters=[*loop.layer.parameters(), loop.own])  # type: ignore[attr-defined]
+        x = loop.own if i == 8 else paddle.to_tensor(loop.rows[i][0], stop_gradient=False)  # type: ignore[attr-defined]
+        loop.model(x, loop.y.detach()).square().mean().backward()
+        loop.optimizer.step()  # type: ignore[attr-defined]
+        loop.optimizer.clear_grad()  # type: ignore[attr-defined]
+        loop.note(loop.own, *loop.layer.parameters())  # type: ignore[attr-defined]
+
+    same(body)
+
+
+def test_an_integer_that_wants_a_gradient() -> None:
+    class Picking(Curve):
+        def forward(self, x: Any, y: Any) -> Any:
+            return self.linear(x) * y.astype("float32")
+
+    def body(loop: Run, i: int) -> None:
+        y = paddle.to_tensor(np.ones([3, 4], "int64"), stop_gradient=False)
+        loop.note(*paddle.grad((loop.model(loop.x, y) * y.astype("float32")).sum(), loop.x))
+
+    eager, static = (run(body, s, Picking) for s in (False, True))
+    equal(eager.seen, static.seen)
+
+
 def test_the_call_waits_and_one_program_runs() -> None:
     loop = run(of_x)
     out = loop.model(loop.x, loop.y)
