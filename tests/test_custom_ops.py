@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from dy2st_runtime import Predictor, config
@@ -158,6 +162,22 @@ def test_several_results_and_sizes_that_depend_on_values() -> None:
         assert flags.dtype == "bool"
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "float32"])
+def test_a_number_of_a_kernel_has_the_dtype_that_infer_says(dtype: str) -> None:
+    op = defined(lambda x: [((), x.dtype), (x.shape, x.dtype)], lambda x: (x[0], x.copy()), outputs=2)
+    x = paddle.to_tensor([1, 0, 1]).astype(dtype)
+    for f in (op, paddle.jit.to_static(lambda x: op(x))):
+        assert [out.dtype for out in f(x)] == [dtype, dtype]
+
+
+def test_it_is_pickled_and_copied_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(running_max)) is running_max
+    assert copy.deepcopy([running_max])[0] is running_max
+    assert copy.copy(running_max) is running_max
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(defined(SAME, lambda x: x * 2))
+
+
 def test_what_numba_has_jitted_is_a_kernel_too() -> None:
     op = paddle.custom_op(infer=lambda x: (x.shape, x.dtype), name="jitted_twice")(njit(lambda x: x + x))
     np.testing.assert_array_equal(op(paddle.to_tensor([1, 2])).numpy(), [2, 4])
@@ -222,6 +242,22 @@ def test_a_file_holds_its_name_only(tmp_path: Path) -> None:
     assert with_definition.stdout.strip() == str(want.tolist()), with_definition.stderr
 
 
+def test_the_command_line_imports_what_defines_it(tmp_path: Path) -> None:
+    paddle.jit.save(paddle.jit.to_static(maxima), str(tmp_path / "model"), [InputSpec([None], "float32", "x"), InputSpec([], "int64", "n")])
+    (tmp_path / "ops_of_mine.py").write_text("import numpy as np\nfrom dy2st_runtime import custom_op\n" + DEFINITIONS)
+
+    def command(*arguments: str) -> subprocess.CompletedProcess:
+        line = [sys.executable, "-m", "dy2st_runtime", *arguments]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(paddle.__file__).parent.parent / "runtime"), *sys.path])}
+        return subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, env=env)
+
+    for name in ("run", "show", "info"):
+        assert "an op that is not supported: 'running_max'" in command(name, "model").stderr
+        assert command(name, "model", "--import", "ops_of_mine").returncode == 0
+    assert command("run", "model", "--import", "no_such_ops").stderr.splitlines() == [
+        "error: [D2S003] --import no_such_ops: No module named 'no_such_ops'"]  # fmt: skip
+
+
 def test_a_file_with_another_attribute_or_slot_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
     op = paddle.custom_op(infer=lambda x, rate: (x.shape, x.dtype), name="with_rate")(eval("lambda x, rate=2.0: x * rate"))
@@ -257,6 +293,7 @@ again: Any = None
     (lambda: paddle.custom_op(elementwise=True)(lambda *x: x), r"must name its parameters, it has \*x"),
     (lambda: paddle.custom_op(elementwise=True)(lambda x, mode="a": x), "the default of mode must be an int, a float or a bool, got 'a'"),
     (lambda: paddle.custom_op(elementwise=True)(lambda rate=1.0: rate), "the kernel has no tensor"),
+    (lambda: paddle.custom_op(elementwise=True, name=3)(lambda x: x), "the name of an op is a text, got 3"),
     (lambda: paddle.custom_op(elementwise=True, outputs=2)(lambda x: x), "outputs must be 1 for an elementwise op, got 2"),
 ])  # fmt: skip
 def test_definitions_that_make_no_sense(make: Any, match: str) -> None:
@@ -284,6 +321,9 @@ WRONG = [
     (lambda x: (x.shape[0] + 1, x.dtype), lambda x: x * 2, AttributeValueError, r"infer must give a pair \(shape, dtype\)"),
     (lambda x: ((x.shape[0] + 1,), x.dtype), lambda x: x * 2, ShapeError, r"of_a_test gave shape \[2\], its infer says \[3\]"),
     (lambda x: (x.shape, "float64"), lambda x: x * 2, CompileError, r"it gives array\(float32, 1d, C\), and infer says float64\[:\]"),
+    (lambda x: (("n",), x.dtype), lambda x: x * 2, AttributeValueError, "of_a_test: infer gives the size 'n'"),
+    (lambda x: ((2.0,), x.dtype), lambda x: x * 2, AttributeValueError, r"of_a_test: infer gives the size 2.0(?s:.*)x.shape\[0\] // 2"),
+    (lambda x: ((-2,), x.dtype), lambda x: x * 2, AttributeValueError, "of_a_test: infer gives the size -2"),
     (SAME, lambda x: x.sum(), CompileError, r"it gives float32, and infer says float32\[:\]"),
     (SAME, lambda x: (x * 2, x * 3), CompileError, "and infer says"),
     (SAME, _writes, CompileError, "Cannot modify readonly array"),
@@ -301,6 +341,21 @@ def test_errors_are_those_of_eager_mode(static: bool, infer: Any, kernel: Any, e
         f(paddle.to_tensor([-1.0, 1.0]))
     if error is not ValueError:
         assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize("size", [lambda n: max(n, 1), lambda n: 3 if n > 3 else n])
+def test_what_cannot_be_done_with_a_size_that_only_the_run_knows(size: Any) -> None:
+    op = defined(lambda x: ((size(x.shape[0]),), x.dtype), lambda x: x * 2)
+    with pytest.raises(AttributeValueError, match=r"of_a_test: infer fails where only the run knows a size(?s:.*)but not compared"):
+        paddle.jit.to_static(lambda x: op(x))(paddle.ones([4]))
+
+
+def test_numba_that_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = defined(SAME, lambda x: x * 2)
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    for f in (op, paddle.jit.to_static(lambda x: op(x))):
+        with pytest.raises(CompileError, match="of_a_test: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set"):
+            f(paddle.ones([2]))
 
 
 def test_errors_of_calls_and_gradients() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import dims
-from .errors import Dy2stError, FeedError
+from .errors import AttributeValueError, Dy2stError, FeedError
 from .formats import InferenceModel, load_inference_model, program_to_text
 from .formats.opening import open_regular
 from .formats.replacing import replacing
@@ -26,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status: 0, or 1 after an error, which is printed without a traceback."""
     args = _parser().parse_args(argv)
     try:
+        for name in args.modules:
+            _import(name)
         model = load_inference_model(
             args.model, model_filename=args.model_filename, params_filename=args.params_filename
         )
@@ -55,8 +58,17 @@ def _command(commands: argparse._SubParsersAction, name: str, text: str, functio
     parser.add_argument("model", metavar="MODEL", help="prefix of the model's files, or a folder in the 1.x form")
     parser.add_argument("--model-filename", metavar="NAME", help="program file in a folder, if not __model__")
     parser.add_argument("--params-filename", metavar="NAME", help="combined parameter file, if not the usual one")
+    parser.add_argument("--import", dest="modules", metavar="MODULE", action="append", default=[],
+                        help="import this first: a module that defines the custom ops of the model")  # fmt: skip
     parser.set_defaults(command=function)
     return parser
+
+
+def _import(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise AttributeValueError(f"--import {name}: {error}") from None
 
 
 def _run(model: InferenceModel, args: argparse.Namespace) -> None:

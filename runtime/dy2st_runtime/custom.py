@@ -26,7 +26,9 @@ class CustomOp:
     def __init__(self, definition: custom.Definition):
         self._definition = definition
         self.name = definition.name
-        self.__name__, self.__doc__ = definition.name, definition.function.__doc__
+        function = getattr(definition.function, "py_func", definition.function)
+        self.__name__, self.__doc__ = definition.name, function.__doc__
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
         self._record: type[OpDef] = custom.register(definition)
 
     def __call__(self, *arrays: Any, **attrs: int | float | bool) -> Any:
@@ -42,6 +44,10 @@ class CustomOp:
         """
         self._definition.cuda = kernel
         return kernel
+
+    def __reduce__(self) -> str:
+        """Pickled and copied as functions are: by the name in its module."""
+        return self.__qualname__
 
     def __repr__(self) -> str:
         return f"<custom op {self.name}>"
@@ -97,6 +103,8 @@ def _definition(function: Any, *, infer: Callable[..., Any] | None, outputs: int
     if not inspect.isfunction(plain):
         raise AttributeValueError(f"custom_op takes a function, or what numba.njit makes of one, got {type(function).__name__}")
     name = plain.__name__ if name is None else name
+    if not isinstance(name, str) or not name:
+        raise AttributeValueError(f"custom_op: the name of an op is a text, got {name!r}")
     tensors, attrs = [], {}
     for p in inspect.signature(plain).parameters.values():
         if p.kind is not p.POSITIONAL_OR_KEYWORD:

@@ -3,11 +3,13 @@
 import contextlib
 import ctypes
 import functools
+import importlib
 import os
 import subprocess
 import sys
 import textwrap
 import threading
+import types
 
 import pytest
 from dy2st_runtime import forks
@@ -116,6 +118,51 @@ def test_a_fork_waits_for_numba():
     assert in_child(lambda: len(numba_engine.object_file(source.format(2), "k_2")) > 0) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_waits_for_what_is_imported_when_it_is_needed(tmp_path, monkeypatch):
+    from dy2st_runtime.executor import executable
+
+    state = types.SimpleNamespace(entered=threading.Event(), leave=threading.Event())
+    (tmp_path / "imported_late.py").write_text(
+        "import sys\nstate = sys.imported_late\nstate.entered.set()\nstate.leave.wait(60)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "imported_late", state, raising=False)
+    monkeypatch.setattr(forks, "_IMPORTED", {"imported_late"})
+
+    def value():
+        return int(importlib.import_module("imported_late").state is state)
+
+    importing = threading.Thread(target=value)
+    importing.start()
+    state.entered.wait(60)
+    forked = []
+    forking = threading.Thread(target=lambda: forked.append(in_child(value)))
+    forking.start()
+    forking.join(0.3)
+    assert not forked
+    with executable.llvm_lock():  # the thread that forks does not hold it while it waits
+        state.leave.set()
+        importing.join()
+    forking.join()
+    assert forked == [1]
+
+
+def test_libraries_that_call_others_are_taken_before_them(tmp_path):
+    program = """
+        import importlib, numpy as np
+        from dy2st_runtime import forks
+        for name in {order}:
+            importlib.import_module(f"dy2st_runtime.executor.{{name}}")
+        from dy2st_runtime.executor import executable, numba_engine
+        executable.compiler()
+        assert forks._libraries == [numba_engine.global_compiler_lock, executable.llvm_lock()], forks._libraries
+    """
+    for order in (["executable", "numba_engine"], ["numba_engine", "executable"]):
+        text = textwrap.dedent(program.format(order=order))
+        subprocess.run([sys.executable, "-c", text], check=True, env={**os.environ, "DY2ST_CACHE_DIR": str(tmp_path)})
+
+
 PROGRAM = """
     import os, sys, threading, time, dy2st as paddle, dy2st.nn.functional as F
 
@@ -135,7 +182,7 @@ PROGRAM = """
 
     threading.Thread(target=busy, daemon=True).start()
     for k in range(8):
-        time.sleep(0.1 + k / 100)
+        time.sleep(0.05 + k / 50)
         child = os.fork()
         if child == 0:
             made(0.1 + k)(small) if sys.argv[1] == "compile" else shared(large)
@@ -156,4 +203,5 @@ def test_children_work_whatever_another_thread_does(what, engine, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(PROGRAM))
     env = {**os.environ, "DY2ST_CACHE_DIR": str(tmp_path), "DY2ST_ENGINE": engine}
-    subprocess.run([sys.executable, "-W", "ignore", script, what], check=True, env=env)
+    for _ in range(2):  # with a filled cache the other thread imports what compiles while the first children are made
+        subprocess.run([sys.executable, "-W", "ignore", script, what], check=True, env=env)

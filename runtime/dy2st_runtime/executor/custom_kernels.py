@@ -60,7 +60,9 @@ def run(definition: Definition, ins: Sequence[np.ndarray], wanted: Sequence[Tens
     """
     types = tuple((a.dtype.name, a.ndim) for a in ins), tuple((t.dtype, t.rank) for t in wanted)
     given = _kernel(Specialization(definition, *types)).function(*map(_read_only, ins), *attrs.values())
-    return tuple(map(np.asarray, given if isinstance(given, tuple) else (given,)))
+    parts = given if isinstance(given, tuple) else (given,)
+    # a number of any dtype comes back as a number of Python
+    return tuple(np.asarray(part, t.dtype) for part, t in zip(parts, wanted, strict=True))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -81,6 +83,8 @@ class _Kernel:
 @functools.cache
 def _kernel(s: Specialization) -> _Kernel:
     definition, takes = s.definition, _arguments(s)
+    if numba.config.DISABLE_JIT:
+        raise CompileError(f"{definition.name}: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set", hint="unset it")
     found = _elementwise(s) if definition.elementwise else _jitted(definition)
     try:
         found.compile(takes)

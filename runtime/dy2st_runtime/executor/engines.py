@@ -59,7 +59,7 @@ def current() -> Engine:
     """The compiler that the switch names.
 
     Raises:
-        CompileError: it is not installed.
+        CompileError: it is not installed, or switched off.
     """
     engine = ENGINES[config.ENGINE.get()]
     _require(engine)
@@ -81,7 +81,7 @@ def set_engine(name: str) -> None:
 
     Raises:
         ValueError: there is no such compiler.
-        CompileError: it is not installed.
+        CompileError: it is not installed, or switched off.
 
     >>> set_engine("numba")
     >>> get_engine()
@@ -95,5 +95,10 @@ def set_engine(name: str) -> None:
 
 
 def _require(engine: Engine) -> None:
-    if engine.name == "numba" and importlib.util.find_spec("numba") is None:
+    if engine.name != "numba":
+        return
+    if importlib.util.find_spec("numba") is None:
         raise CompileError("the compiler 'numba' is not installed", hint="pip install numba, or choose the compiler 'llvm'")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        raise CompileError("the compiler 'numba' compiles nothing, as NUMBA_DISABLE_JIT is set",
+                           hint="unset it, or choose the compiler 'llvm'")  # fmt: skip

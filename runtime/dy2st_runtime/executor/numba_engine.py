@@ -28,7 +28,8 @@ from .machine import machine
 from .namespace import names_of, namespace
 from .values import I32, I64, TYPES, Arithmetic, Instruction, Value
 
-forks.between_calls(global_compiler_lock)  # Numba holds it while it compiles, the kernels of custom ops too
+# Numba holds it while it compiles, the kernels of custom ops too, and calls LLVM then
+forks.between_calls(global_compiler_lock, calls_others=True)
 
 DTYPES = {"bool": numba_types.boolean, **{name: getattr(numba_types, name) for name in TYPES if name != "bool"}}
 

@@ -58,7 +58,13 @@ class Definition:
         for name, t in zip(self.tensors, ins, strict=True):
             if t.dtype == "float16":
                 raise DTypeError(f"{self.name}: {name} is float16, which custom ops do not have", hint="cast it to float32")
-        given = self.infer(*ins, **attrs)
+        try:
+            given = self.infer(*ins, **attrs)
+        except TypeError as error:
+            if all(dims.known(d) for t in ins for d in t.shape):
+                raise
+            hint = "such a size can be added, subtracted, multiplied and divided by //, but not compared"
+            raise AttributeValueError(f"{self.name}: infer fails where only the run knows a size: {error}", hint=hint) from error
         pairs = [given] if self.outputs == 1 and not isinstance(given, list) else given
         if not isinstance(pairs, list) or len(pairs) != self.outputs:
             raise AttributeValueError(f"{self.name}: infer must give {self.described()}, got {given!r}")
@@ -71,10 +77,18 @@ class Definition:
     def _type(self, pair: Any) -> TensorType:
         try:
             shape, dtype = pair
-            sizes = tuple(dims.UNKNOWN if isinstance(d, int) and d == -1 else d for d in shape)
+            sizes = tuple(shape)
         except (TypeError, ValueError):
             raise AttributeValueError(f"{self.name}: infer must give {self.described()}, got {pair!r}") from None
-        return TensorType(dt.canonical(dtype), sizes)
+        return TensorType(dt.canonical(dtype), tuple(map(self._size, sizes)))
+
+    def _size(self, size: Any) -> Any:
+        if isinstance(size, (dims.Unknown, n.Expr)):
+            return size
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < -1:
+            hint = "a size is an int, -1 where it depends on values; x.shape[0] // 2 is one, x.shape[0] / 2 is a float"
+            raise AttributeValueError(f"{self.name}: infer gives the size {size!r}", hint=hint)
+        return dims.UNKNOWN if size == -1 else int(size)
 
 
 @dataclass(frozen=True)

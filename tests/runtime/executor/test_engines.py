@@ -76,6 +76,14 @@ def test_an_engine_that_is_not_installed_is_an_error(monkeypatch: pytest.MonkeyP
         assert engines.current().name == "llvm"
 
 
+def test_numba_that_is_switched_off_is_an_error(restored: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    with pytest.raises(CompileError, match="'numba' compiles nothing, as NUMBA_DISABLE_JIT is set"):
+        paddle.set_engine("numba")
+    with config.ENGINE.override("numba"), pytest.raises(CompileError, match="NUMBA_DISABLE_JIT"):
+        paddle.jit.to_static(lambda x: x + 7)(paddle.ones([2]))
+
+
 def test_numba_is_imported_only_where_it_compiles(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np, dy2st as paddle\n"
