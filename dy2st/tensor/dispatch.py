@@ -231,7 +231,7 @@ def gradients_of(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
 
 def _with_gradients(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
     due.deliver()
-    return [(p, p._grad) for p in params if p._grad is not None and not p._stops]
+    return [(p, g) for p in params if (g := p._grad) is not None and not p._stops]
 
 
 class _State(threading.local):

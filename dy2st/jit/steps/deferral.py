@@ -85,8 +85,10 @@ class Deferral(watching.Watcher):
         results = [self._new(i) for i in range(joined.script.results)]
         watching.watch(self)
         # last: from here on others may ask for what waits, and what the handler of a signal raises no longer undoes the call
-        for t, slot in joined.buffers:
-            defer(t, self, slot, layout.forms[slot])
+        if joined.buffers:
+            with joined.lock:  # another thread may just give them the values of its step
+                for t, slot in joined.buffers:
+                    defer(t, self, slot, layout.forms[slot])
         return results
 
     def _new(self, slot: int) -> Tensor:
