@@ -20,7 +20,7 @@ from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGr
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
 from ..regularizer import L1Decay, L2Decay, WeightDecay
-from ..tensor import Tensor, autograd, dispatch, due, manipulation, math, scaling, watching
+from ..tensor import Tensor, autograd, dispatch, manipulation, math, scaling, watching
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .compiled import CompiledSteps
@@ -310,13 +310,7 @@ class Optimizer:
     # ---- gradients ----
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
-        params = self._parameter_list
-        if due.debtors:
-            due.forget(params)
-        recorded = not dispatch.in_dynamic_mode()
-        for p in params:
-            if recorded or p._grad is not None:
-                p.clear_grad()
+        autograd.forget(self._parameter_list)
 
     clear_gradients = clear_grad
 

@@ -62,6 +62,23 @@ def accumulate(root: Tensor) -> None:
     _run([root], [None], None, False, False, ())
 
 
+def forget(tensors: Sequence[Tensor]) -> None:
+    """Clears the gradients of tensors: `.grad` is None."""
+    if due.debtors:
+        due.forget(tensors)
+    recorded = not dispatch.in_dynamic_mode()
+    for t in tensors:
+        if recorded:
+            t.grad = None
+        elif t._grad is not None:
+            t._grad = None
+
+
+def gradients(root: Tensor, wrt: Sequence[Tensor]) -> list[Tensor | None]:
+    """`grad(root, wrt, allow_unused=True)`: nobody is told."""
+    return _run([root], [None], [*wrt], False, False, ())
+
+
 def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
          grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
          create_graph: bool = False, only_inputs: bool = True, allow_unused: bool = False,
@@ -104,7 +121,9 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
         results = recorder.grad(roots, wrt, grads, blocked, create_graph)
     else:
         retain = create_graph if retain_graph is None else retain_graph
-        results = _run(roots, grads, wrt, retain, create_graph, blocked)
+        watcher = watching.current()
+        made = None if watcher is None else watcher.grad(roots, grads, wrt, retain, create_graph, blocked)
+        results = _run(roots, grads, wrt, retain, create_graph, blocked) if made is None else made
     return results if allow_unused else [_required(g, wrt[i], i) for i, g in enumerate(results)]
 
 

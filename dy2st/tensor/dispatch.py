@@ -34,6 +34,9 @@ from ..errors import (
 )
 from . import due, heavy, tape, twins, watching
 from .location import user_location
+from .recorders import current_recorder as current_recorder
+from .recorders import recording as recording
+from .recorders import set_default_recorder as set_default_recorder
 from .tensor import Parameter, Tensor
 
 
@@ -228,50 +231,22 @@ def gradients_of(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
 
 def _with_gradients(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
     due.deliver()
-    return [(p, p._grad) for p in params if p._grad is not None and not p._stops]
+    return [(p, g) for p in params if (g := p._grad) is not None and not p._stops]
 
 
 class _State(threading.local):
     def __init__(self) -> None:
-        self.recorders: list[Recorder | None] = []
         self.grad = True
 
 
 _state = _State()
 _blocks, _watched = watching.blocks, watching.state
-_default_recorder: Recorder | None = None
-
-
-def set_default_recorder(recorder: Recorder | None) -> Recorder | None:
-    """The recorder of the whole process where no other is active (`enable_static` sets it); returns the one before."""
-    global _default_recorder
-    before, _default_recorder = _default_recorder, recorder
-    return before
-
-
-def current_recorder() -> Recorder | None:
-    """The active recorder of this thread; None: eager."""
-    recorders = _state.recorders if _blocks else None
-    return recorders[-1] if recorders else _default_recorder
 
 
 def options_of(value: Any) -> tuple[Any, ...]:
     """The objects one of which a value is, as only the run knows: while a program is built, several are one."""
     recorder = current_recorder()
     return (value,) if recorder is None else recorder.options_of(value)
-
-
-@contextlib.contextmanager
-def recording(recorder: Recorder | None) -> Iterator[Recorder | None]:
-    """Sends all ops of this thread to the recorder until the end of the block; None: runs them eagerly."""
-    block = object()
-    _blocks.add(block)
-    _state.recorders.append(recorder)
-    try:
-        yield recorder
-    finally:
-        _state.recorders.pop()
-        _blocks.discard(block)
 
 
 def eager() -> contextlib.AbstractContextManager[Recorder | None]:
@@ -318,7 +293,7 @@ class Dispatcher(OpBuilder):
     """Whether what a rule has made is made again without it (see `replay`)."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        if _blocks or _default_recorder is not None:
+        if _blocks:
             recorder = current_recorder()
             if recorder is not None:
                 return recorder.apply(op, ins, attrs)

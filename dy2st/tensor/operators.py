@@ -248,7 +248,11 @@ def detach(self: Tensor) -> Tensor:
 
 def clone(self: Tensor) -> Tensor:
     """A copy through which gradients flow."""
-    return ops.op("assign", X=self)
+    # two tensors may have one array; of one that waits the op may be a part of a step
+    if type(self) is Tensor and self._stop and type(self._value) is np.ndarray and dispatch.in_dynamic_mode():
+        return Tensor.wrap(self._value)
+    op, attrs = dispatch.plain("assign")
+    return ops.apply(op, (self,), attrs)[0]
 
 
 def astype(self: Tensor, dtype: Any) -> Tensor:

@@ -61,7 +61,7 @@ class Owned:
         """Whether the arrays are those in `state`, and nobody else has got one that is written to."""
         if [*map(id, map(self._value_of, self._tensors))] != [*map(id, self._arrays)]:
             return False
-        return [*map(getrefcount, map(_VALUE, self._written))] == self._held
+        return not self._written or [*map(getrefcount, map(_VALUE, self._written))] == self._held
 
 
 _VALUE = attrgetter("_value")

@@ -208,12 +208,12 @@ class OpNode(Node):
         ins: list[Any] = []
         for value in self.values:
             if type(value) is list:
-                ins.append([_at(v, edges[at + i]) for i, v in enumerate(value)])
+                ins.append([as_recorded(v, edges[at + i]) for i, v in enumerate(value)])
                 at += len(value)
             elif value is None:
                 ins.append(None)
             else:
-                ins.append(_at(value, edges[at]))
+                ins.append(as_recorded(value, edges[at]))
                 at += 1
         outs: list[Any] = []
         douts: list[Any] = []
@@ -265,7 +265,7 @@ class OpNode(Node):
         return ins, outs, flat
 
     def _output(self, value: np.ndarray | None, index: int) -> Tensor | None:
-        return None if value is None else _at(value, (self, index) if value.dtype.kind == "f" else None)
+        return None if value is None else as_recorded(value, (self, index) if value.dtype.kind == "f" else None)
 
 
 def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: tuple[Any, ...], results: tuple[Any, ...],
@@ -365,7 +365,7 @@ class FunctionNode(Node):
         return results
 
 
-def _at(value: np.ndarray, edge: Edge | None) -> Tensor:
+def as_recorded(value: np.ndarray, edge: Edge | None) -> Tensor:
     """A tensor with the value that one had when it was recorded, and where it came from."""
     t = new(Tensor)
     t._value = value

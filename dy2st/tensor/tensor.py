@@ -14,6 +14,7 @@ from ..errors import DTypeError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
 from . import due, watching
+from .recorders import current_recorder
 
 if TYPE_CHECKING:
     from .kinds import Kinds
@@ -123,8 +124,6 @@ class Tensor(TensorMethods):
     @property
     def stop_gradient(self) -> bool:
         if isinstance(self._value, Variable):
-            from .dispatch import current_recorder
-
             recorder = current_recorder()
             if recorder is not None:
                 recorder.require_known_gradient(self)
@@ -132,8 +131,6 @@ class Tensor(TensorMethods):
 
     @stop_gradient.setter
     def stop_gradient(self, stop: bool) -> None:
-        from .dispatch import current_recorder
-
         recorder = current_recorder()
         if recorder is None:
             watching.end()
@@ -155,8 +152,6 @@ class Tensor(TensorMethods):
     @property
     def name(self) -> str:
         """A unique name; that of the Variable for a symbolic tensor."""
-        from .dispatch import current_recorder
-
         if (recorder := current_recorder()) is not None:
             recorder.on_name_read(self, sys._getframe(1))
         if self._name is None:
@@ -169,8 +164,6 @@ class Tensor(TensorMethods):
 
     @name.setter
     def name(self, name: str) -> None:
-        from .dispatch import current_recorder
-
         recorder = current_recorder()
         if recorder is not None:
             recorder.require_name_of_its_own(self, name)
@@ -202,8 +195,6 @@ class Tensor(TensorMethods):
     @property
     def is_leaf(self) -> bool:
         """Whether it is no result of an op that gradients flow through: True for what somebody made, and where `stop_gradient` is."""
-        from .dispatch import current_recorder
-
         recorder = current_recorder()
         return self.stop_gradient or (self._is_leaf if recorder is None else recorder.tell_leaf(self))
 
@@ -220,8 +211,6 @@ class Tensor(TensorMethods):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that `backward` accumulated here; None if there is none."""
-        from .dispatch import current_recorder
-
         if due.debtors:
             due.deliver()
         recorder = current_recorder()
@@ -241,8 +230,6 @@ class Tensor(TensorMethods):
             raise ShapeError(
                 f"a tensor of shape {list(self._value.shape)} cannot have a gradient of shape {list(value._value.shape)}"
             )
-        from .dispatch import current_recorder
-
         recorder = current_recorder()
         if recorder is None:
             self._grad = value

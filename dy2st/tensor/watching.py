@@ -11,12 +11,12 @@ from typing import Any
 from dy2st_runtime.ops.registry import OpDef
 
 blocks: set[Any] = set()
-"""An entry for each block of `dispatch.recording` and each watcher, of any thread: where there is none, nobody need ask what belongs to the
-thread."""
+"""An entry for each block of `recorders.recording`, each watcher, of any thread, and the recorder of the process: where there is none,
+nobody need ask what belongs to the thread."""
 
 
 class Watcher:
-    """Is told what a thread does between a call of a static function and the step of an optimizer."""
+    """Is told what a thread does between a call of a static function and the step of an optimizer, or what else ends the step."""
 
     __slots__ = ("__weakref__",)
 
@@ -26,6 +26,11 @@ class Watcher:
 
     def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
         """`backward()` is called; whether this does what there is to do."""
+        raise NotImplementedError
+
+    def grad(self, roots: Sequence[Any], grads: Sequence[Any], wrt: Sequence[Any], retain_graph: bool, create_graph: bool,
+             blocked: Sequence[Any]) -> list[Any] | None:  # fmt: skip
+        """`grad()` is called; the gradients, if this gives them."""
         raise NotImplementedError
 
     def step(self, optimizer: Any) -> bool:

@@ -12,7 +12,7 @@ from dy2st import fluid
 from dy2st.errors import AttributeValueError, ScopeError
 from dy2st.legacy import mode
 from dy2st.static import program
-from dy2st.tensor import dispatch
+from dy2st.tensor import dispatch, recorders
 
 L = fluid.layers
 X = np.array([[1.0, -2.0], [3.0, 4.0]], "float32")
@@ -239,7 +239,7 @@ def test_layers_data_adds_the_batch_dim(built):
 def test_the_first_data_switches_static_mode_on(monkeypatch):
     monkeypatch.setattr(program, "_default", program._Current(program.Program(), program.Program()))
     monkeypatch.setattr(mode, "_chosen", False)
-    monkeypatch.setattr(dispatch._state, "recorders", [])
+    monkeypatch.setattr(recorders.state, "recorders", [])
     before = dispatch.set_default_recorder(None)
     try:
         assert fluid.in_dygraph_mode()

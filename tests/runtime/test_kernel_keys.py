@@ -1,7 +1,8 @@
-"""Keys of kernels: equal exactly where the rendered source is."""
+"""Keys of kernels: what tells their sources apart; and which kernels have one source."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dy2st_runtime.codegen import cpu
@@ -27,6 +28,64 @@ def test_the_keys_of_kernels_tell_them_apart_as_their_sources_do() -> None:
     made = [kernel(**v) for v in variants]
     for a in made:
         for b in made:
-            assert (a.key == b.key) == (cpu.render(a) == cpu.render(b))
+            assert (a.key == b.key) == (cpu.render(a) == cpu.render(b) and a.label == b.label)
     assert made[0].key == made[1].key == kernel().key  # what tensors are called in the Program is nothing to a kernel
     assert len({k.key for k in made}) == len(made) - 1
+
+
+def like(shape: Sequence[int], whole: bool = True) -> n.Kernel:
+    """x plus 1, of this shape; `whole`: the output has it too, else the first size is that of another input."""
+    k = KernelBuilder("k")
+    x, other, y = k.input("x", "float32", shape), k.input("other", "float32", shape[:1]), k.output("y", "float32", shape)
+    k.set_shape(y, x.shape if whole else [*other.shape, *x.shape[1:]])
+    with k.parallel(x.size) as i:
+        y[i] = x[i] + 1.0
+    return k.kernel
+
+
+def test_a_kernel_on_elements_alone_is_one_for_all_shapes() -> None:
+    shapes = [(-1,), (5, -1), (-1, 1, 3), (1, 2, 3, 4), (-1, 1, 1, -1)]
+    assert len({cpu.render(like(shape)) for shape in shapes}) == 1
+    assert cpu.render(like((2, 2, 2, 2, 2))) == cpu.render(like((1, -1, 2, 2, 1, 2, 1, 2))) != cpu.render(like((2, 2)))
+    assert len({cpu.render(like(shape, whole=False)) for shape in shapes}) == len(shapes)
+
+
+def test_sizes_of_1_count_only_where_the_tensor_is_known_to_have_them() -> None:
+    k = KernelBuilder("k")
+    x, y = k.input("x", "float32", [-1, -1]), k.output("y", "float32", [-1, 1])
+    k.set_shape(y, [x.shape[0], 1])  # as of a sum that keeps its axis
+    with k.parallel(x.shape[0]) as i:
+        y[i] = x[i]
+    assert "like" not in cpu.render(k.kernel)
+    assert "elements" not in cpu.render(k.kernel)
+
+
+def test_outputs_get_no_sizes_from_outputs() -> None:
+    k = KernelBuilder("k")
+    x, y = k.input("x", "float32", [-1]), k.output("y", "float32", [1, 1])
+    k.set_shape(y, [1, 1])
+    y[0] = x[0]
+    assert "like" not in cpu.render(k.kernel)
+
+
+def test_what_a_kernel_does_not_read_is_not_in_its_source() -> None:
+    source = cpu.render(like((-1, 3)))
+    assert "t0_p" in source
+    assert "t0_d0" not in source
+    assert "t1_p" not in source
+    assert "t1 =" not in source
+
+
+def test_what_several_iterations_add_to_is_in_order() -> None:
+    def kernel(atomic: bool) -> str:
+        k = KernelBuilder("k")
+        x, at, y = k.input("x", "float32", 1), k.input("at", "int64", 1), k.output("y", "float32", 1)
+        with k.parallel(x.size) as i:
+            if atomic:
+                y.atomic_add(at[i], x[i])
+            else:
+                y[i] = x[i]
+        return cpu.render(k.kernel)
+
+    assert "independent" not in kernel(atomic=True)
+    assert "independent" in kernel(atomic=False)

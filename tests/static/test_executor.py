@@ -345,7 +345,7 @@ def test_state_dict(exe):
 
 
 def test_modes():
-    stack = dy2st.tensor.dispatch._state.recorders
+    stack = dy2st.tensor.recorders.state.recorders
     saved, stack[:] = list(stack), []
     try:
         assert dy2st.in_dynamic_mode()

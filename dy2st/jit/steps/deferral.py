@@ -1,4 +1,4 @@
-"""Following a script: nothing runs until the optimizer makes its step, then all of it does at once.
+"""Following a script: nothing runs until the step ends, then all of it does at once.
 
 What a script does not say ends this: all that waits runs as it would have run without, in the order in which it came.
 """
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
-from ...tensor import Tensor, autograd, dispatch, due, watching
+from ...tensor import Tensor, autograd, dispatch, due, tape, watching
 from ...tensor.deferred import Deferred, Form, become, defer, deferred, is_deferred, raw_value
 from ...tensor.dispatch import ops
 from ...tensor.tape import has_hooks
 from ..captures import View
 from .joined import JoinedStep, Layout
-from .script import INPUT, PARAM, SLOT, Line, Operand, kind_of
+from .owed import gradient
+from .script import GIVEN, INPUT, PARAM, SLOT, Line, Operand, kind_of
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -84,8 +85,10 @@ class Deferral(watching.Watcher):
         results = [self._new(i) for i in range(joined.script.results)]
         watching.watch(self)
         # last: from here on others may ask for what waits, and what the handler of a signal raises no longer undoes the call
-        for t, slot in joined.buffers:
-            defer(t, self, slot, layout.forms[slot])
+        if joined.buffers:
+            with joined.lock:  # another thread may just give them the values of its step
+                for t, slot in joined.buffers:
+                    defer(t, self, slot, layout.forms[slot])
         return results
 
     def _new(self, slot: int) -> Tensor:
@@ -113,13 +116,16 @@ class Deferral(watching.Watcher):
         return None
 
     def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
-        if not line.has(attrs) or dispatch.is_grad_enabled() is not line.grad:
+        if (attrs is not line.attrs and not line.has(attrs)) or dispatch.is_grad_enabled() is not line.grad:
             return False
-        for x, operand in zip(ins, line.ins, strict=True):
-            if type(operand) is tuple and operand[0] is SLOT:
-                if type(x) is not Deferred or x._slot != operand[1] or x._source is not self:
+        slots = line.slots
+        if slots is not None:
+            for x, slot in zip(ins, slots, strict=True):
+                if type(x) is not Deferred or x._slot != slot or x._source is not self:
                     return False
-            elif type(operand) is list:
+            return True
+        for x, operand in zip(ins, line.ins, strict=True):
+            if type(operand) is list:
                 if type(x) is not list or len(x) != len(operand) or not all(map(self._fits, x, operand)):
                     return False
             elif not self._fits(x, operand):
@@ -140,7 +146,7 @@ class Deferral(watching.Watcher):
         if kind is PARAM:
             return x is self.joined.script.params[number]
         if kind is INPUT:
-            return x is self.inputs[number] and x._value is self.fed[number]
+            return x is self.inputs[number] and x._value is self.fed[number] and (x._stop or x._is_leaf)
         if not x._stop or (type(x) is Deferred and x._source is self):
             return False
         known = self.given[number]
@@ -160,9 +166,15 @@ class Deferral(watching.Watcher):
         self.layout.given[number] = shape
 
     def _outputs(self, line: Line, ins: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        if len(self.layout.forms) == len(self.refs) and not self._infer(line, ins):
+        forms, refs, outs = self.layout.forms, self.refs, line.outs
+        slot = len(refs)
+        if len(forms) == slot and not self._infer(line, ins):
             return None
-        return tuple([None if slot is None else self._new(slot) for slot in line.outs])
+        if len(outs) == 1:  # most ops
+            t = deferred(self, slot, forms[slot], self.joined.stops[slot])
+            refs.append(ref(t))
+            return (t,)
+        return tuple([None if slot is None else self._new(slot) for slot in outs])
 
     def _infer(self, line: Line, ins: tuple[Any, ...]) -> bool:
         """Notes the forms of what an op computes; False: they depend on more than those of its inputs."""
@@ -182,23 +194,60 @@ class Deferral(watching.Watcher):
         script = self.joined.script
         optimizer = script.whose
         with self.lock:
-            if (
-                self.state == WAITING and self.at == len(script.lines) and len(roots) == 1 and grads[0] is None
-                and not retain_graph and not create_graph and self._fits(roots[0], (SLOT, script.root))
-            ):  # fmt: skip
+            if script.by is None and not retain_graph and not create_graph and self._is_root(roots, grads):
                 params = script.trained if optimizer is None else optimizer._parameter_list
-                if True not in [p._grad is not None for p in params] and True not in [*map(has_hooks, script.trained)]:
+                reached = [self.inputs[i] for i in script.reached]
+                leaves = [*script.trained, *reached] if reached else script.trained
+                hooks = [node.hooks for p in leaves if (node := p._node) is not None]
+                clean = True not in [p._grad is not None for p in (*params, *reached)]
+                if clean and not (any(hooks) and any(map(has_hooks, leaves))) and not self._trains_an_input(optimizer):
                     self.state = ASKED
                     due.debtors.append(self)
                     return True
             self.end()
         return False
 
+    def grad(self, roots: Sequence[Any], grads: Sequence[Any], wrt: Sequence[Any], retain_graph: bool, create_graph: bool,
+             blocked: Sequence[Any]) -> list[Any] | None:  # fmt: skip
+        if not any(is_deferred(t) and t._source is self for t in roots):
+            return None  # nothing of this step's
+        by = self.joined.script.by
+        with self.lock:
+            if (
+                by is not None and not (retain_graph or create_graph or blocked) and self._is_root(roots, grads)
+                and len(wrt) == len(by) and all(map(self._is_target, wrt, by)) and self._can_step(None)
+            ):  # fmt: skip
+                self._step(0.0)
+                found = self.joined.gradients(self.session)
+                return [found[x] for x in by]
+            self.end()
+        return None
+
+    def _trains_an_input(self, optimizer: Any) -> bool:
+        """Whether the optimizer would update an input of this call, which the steps before did not."""
+        if optimizer is None or not self.joined.wanting:
+            return False
+        return not {id(self.inputs[i]) for i in self.joined.wanting}.isdisjoint(map(id, optimizer._parameter_list))
+
+    def _is_root(self, roots: Sequence[Any], grads: Sequence[Any]) -> bool:
+        """Whether just what the script differentiates is differentiated now."""
+        script = self.joined.script
+        if self.state != WAITING or self.at != len(script.lines) or len(roots) != 1 or grads[0] is not None:
+            return False
+        return self._fits(roots[0], (SLOT, script.root))
+
+    def _is_target(self, x: Any, operand: tuple[str, int]) -> bool:
+        kind, number = operand
+        if kind is SLOT:
+            return self._fits(x, operand)
+        known = self.inputs[number] if kind is INPUT else self.joined.script.params[number]
+        return x is known and not x._stop and x._is_leaf and not has_hooks(x)
+
     def step(self, optimizer: Any) -> bool:
         # first, as a schedule of the user's may look at what waits, or change what the step depends on
         rate = optimizer.get_lr() if self.state == ASKED else 0.0
         with self.lock:
-            if not self._can_step(optimizer):
+            if self.state != ASKED or not self._can_step(optimizer):
                 self.end()
                 return False
             self._step(rate)
@@ -206,14 +255,15 @@ class Deferral(watching.Watcher):
 
     def _can_step(self, optimizer: Any) -> bool:
         joined, view = self.joined, self.view
-        if self.state != ASKED or (joined.split and not joined.can_finish()):
+        if joined.split and not joined.can_finish():
             return False
         if not joined.fits(optimizer) or (not joined.split and [*map(id, map(joined.value_of, view.tensors))] != [*map(id, view.arrays)]):
             return False
         for i, known in enumerate(self.refs):
             if known() is not None and i not in joined.names:
                 return False
-        return True not in [p._stop for p in joined.script.trained]
+        script = joined.script
+        return True not in [p._stop for p in script.trained] and True not in [self.inputs[i]._stop for i in script.reached]
 
     def _step(self, rate: float) -> None:
         joined = self.joined
@@ -232,7 +282,9 @@ class Deferral(watching.Watcher):
 
     def _stepped(self) -> None:
         """The step has run; may be called again wherever it was left."""
-        self.joined.owed.owe(self.session)
+        script = self.joined.script
+        if script.by is None:
+            self.joined.owed.owe(self.session, [self.inputs[i] for i in script.reached])
         if self in due.debtors:
             due.debtors.remove(self)
         if watching.current() is self:  # another thread may have asked for the gradients
@@ -245,7 +297,7 @@ class Deferral(watching.Watcher):
         view = self.view
         if self.session is None and len(view.arrays) == len(view.tensors):
             return
-        state = {} if self.session is None else self.session.state
+        state = {} if self.session is None else self.session.given
         names = self.joined.captured
         arrays = [state.get(name, raw_value(t)) for name, t in zip(names, view.tensors, strict=True)]
         if self.joined.generator is not None:
@@ -295,11 +347,10 @@ class Deferral(watching.Watcher):
         become(t, value, joined.stops[slot])
         if not t._stop:
             t._node = joined.spent[slot]
-        if slot == joined.script.root:
+        if slot == joined.script.root and joined.script.by is None:
             t._grad = Tensor.wrap(joined.ones(value))
         elif slot in joined.gradients_of_slots:
-            (found,) = self.session.fetch([joined.gradients_of_slots[slot]])
-            t._grad = None if found is None else Tensor.wrap(found)
+            t._grad = gradient(self.session, joined.gradients_of_slots[slot])
 
     # ---- as if nothing had waited ----
     def end(self) -> None:
@@ -339,7 +390,8 @@ class Deferral(watching.Watcher):
                     slots += [self._settled(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
                 dispatch.set_grad(True)
                 if asked:
-                    for p in self.joined.script.trained:
+                    script = self.joined.script
+                    for p in (*script.trained, *(self.inputs[i] for i in script.reached)):
                         p._grad = None  # as `backward()` has found them: what a signal's handler raises may have ended this once
                     autograd.accumulate(slots[self.joined.script.root])
             finally:
@@ -351,7 +403,11 @@ class Deferral(watching.Watcher):
         kind, number = operand
         if kind is SLOT:
             return slots[number]
-        return self.joined.script.params[number] if kind is PARAM else Tensor.wrap((self.fed if kind is INPUT else self.given)[number])
+        if kind is PARAM:
+            return self.joined.script.params[number]
+        if kind is GIVEN:
+            return Tensor.wrap(self.given[number])
+        return tape.as_recorded(self.fed[number], tape.edge_of(self.inputs[number]))
 
     def _settled(self, slot: int, t: Tensor) -> Tensor:
         """The tensor of a slot, which has its value now: that which the user has, if so."""

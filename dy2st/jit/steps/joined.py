@@ -23,8 +23,8 @@ from ...tensor.ownership import Owned
 from ...tensor.random import STATE_NAME
 from ...tensor.tape import SpentNode
 from ..recipes import Argument, Constant, Fetched, Rebuilt
-from .owed import Owed
-from .script import GIVEN, INPUT, PARAM, SLOT, Operand, Script
+from .owed import Owed, gradient
+from .script import GIVEN, INPUT, PARAM, SLOT, Operand, Script, are_leaves_apart
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -38,8 +38,6 @@ def can_be_joined(concrete: ConcreteProgram) -> bool:
     if concrete.functions or concrete.missing or concrete.numbers or concrete.drawn or concrete.raised or concrete.program.functions:
         return False
     if not concrete.only_changes_buffers or not concrete.differentiable or not _is_plain(concrete.recipe):
-        return False
-    if any(not v.stop_gradient for v in concrete.inputs):
         return False
     block, changed = concrete.program.global_block(), {position for _, position in concrete.effects.captures}
     for i, (name, active) in enumerate(zip(concrete.fetches, concrete.active(), strict=True)):
@@ -104,6 +102,7 @@ class JoinedStep:
 
     Attributes:
         script: what it runs.
+        wanting: the inputs that want a gradient, by their numbers.
         split: whether the call, which may fail because of values, runs when it is made; the rest waits.
         tensors, captured: the captured tensors of the trace, and the names of their variables.
         stops: for each slot whether no gradient flows to it.
@@ -134,6 +133,8 @@ class JoinedStep:
         self.split = any(may_raise(op, block) for op in block.ops)
         self.generator = next((i for i, c in enumerate(concrete.captured) if c.variable.name == STATE_NAME), None)
         self.value_of = raw_value if concrete.effects.captures else attrgetter("_value")
+        self.wanting = [i for i, v in enumerate(concrete.inputs) if not v.stop_gradient]
+        self._others = frozenset(map(id, (*self.tensors, *script.params)))
         self.buffers = [(self.tensors[concrete.positions[id(t)]], position) for t, position in concrete.effects.captures]
         self._layouts: dict[tuple, Layout | None] = {}
         self._ones = np.ones((), np.float32)
@@ -152,7 +153,7 @@ class JoinedStep:
                  for k in script.given]  # fmt: skip
         fetched = [block.var(name) for name in concrete.fetches]
         slots: list[Tensor] = [Tensor.wrap(v, v.stop_gradient) for v in fetched]
-        inputs = [Tensor.wrap(block.var(v.name)) for v in concrete.inputs]
+        inputs = [Tensor.wrap(block.var(v.name), v.stop_gradient) for v in concrete.inputs]
         brought = [_weak(Tensor.wrap(v), k.weak) for v, k in zip(given, script.given, strict=True)]
 
         def operand(x: Operand) -> Tensor | None:
@@ -178,8 +179,11 @@ class JoinedStep:
         self.stops = [t._stops for t in slots]
         labels = [concrete.label] * script.results + [line.op.type for line in script.lines for s in line.outs if s is not None]
         self.spent = [*map(SpentNode, labels)]
-        watched = [i for i in script.kept if not self.stops[i] and i != script.root]
-        wrt = [*map(recorder.lift, script.trained), *(slots[i]._value for i in watched)]
+        # `grad()` leaves no gradient in a tensor
+        watched = [i for i in script.kept if not self.stops[i] and i != script.root] if script.by is None else []
+        leaves = [*script.trained, *(inputs[i] for i in script.reached)]
+        targets = [*leaves, *(slots[i] for i in watched), *map(operand, script.by or ())]
+        wrt = [recorder.lift(t) for t in targets if t is not None]
         found = append_backward(program, [slots[script.root]._value], wrt)  # type: ignore[list-item, arg-type]
         pairs = [(p, g) for p, g in zip(script.trained, found, strict=False) if g is not None]
         rate = Tensor.wrap(np.zeros(1, np.float32))
@@ -192,9 +196,6 @@ class JoinedStep:
         self._fetched = fetched
         self.names = {i: slots[i]._value.name for i in kept}  # type: ignore[union-attr]
         gradients = [None if g is None else g.name for g in found]
-        self.owed = Owed(script.trained, gradients[: len(script.trained)])
-        found_of_slots = zip(watched, gradients[len(script.trained) :], strict=True)
-        self.gradients_of_slots = {slot: name for slot, name in found_of_slots if name is not None}
         self._given = [v.name for v in given]
         feeds = [*(v.name for v in concrete.inputs), *self._given]
         fetches = [*(concrete.fetches if self.split else ()), *self.names.values(), *(g for g in gradients if g is not None)]
@@ -204,12 +205,20 @@ class JoinedStep:
         tensors = recorder.by_variable
         self._owned = Owned(state, [tensors[name] for name in state], len(written), self.value_of)
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
-        self.descriptors = {i: self.executable.plan.descriptor(name) for i, name in self.names.items()}
+        descriptor = self.executable.plan.descriptor
+        self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
+        self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
+        where = [None if name is None else descriptor(name) for name in gradients]
+        trained, reached = len(script.trained), len(leaves)
+        self.owed = Owed(script.trained, where[:trained], where[trained:reached])
+        of_slots = zip(watched, where[reached : reached + len(watched)], strict=True)
+        self.gradients_of_slots = {slot: d for slot, d in of_slots if d is not None}
+        self._by = dict(zip(script.by or (), where[reached + len(watched) :], strict=True))
 
     # ---- what is known before a run ----
     def layout_of(self, session: Any) -> Layout:
         """Shapes and dtypes of what a call has computed, which has run."""
-        key = tuple(map(session.shape, self._fetches))
+        key = tuple(map(session.frame.shape, self._fetched_at))
         layout = self._layouts.get(key)
         if layout is None:
             forms = [Form(shape, np.dtype(v.dtype)) for shape, v in zip(key, self._fetched, strict=True)]
@@ -226,8 +235,10 @@ class JoinedStep:
             return self._layouts.setdefault(key, None if forms is None else Layout(forms, [None] * len(self.script.given)))
 
     def accepts(self, inputs: Sequence[Tensor]) -> bool:
-        """Whether a call with these inputs changes none of them."""
-        return not self.buffers or not any(t is x or t._ties for t, _ in self.buffers for x in inputs)
+        """Whether a call with these inputs changes none of them, and the gradients of those that want one are all that there is of them."""
+        if self.buffers and any(t is x or t._ties for t, _ in self.buffers for x in inputs):
+            return False
+        return not self.wanting or are_leaves_apart([inputs[i] for i in self.wanting], self._others)
 
     def ones(self, value: np.ndarray) -> np.ndarray:
         """The gradient of what is differentiated; as no array of a tensor is written to, one serves many steps."""
@@ -286,6 +297,10 @@ class JoinedStep:
                 self._owned.lend()
             self._last = step
             return self._session
+
+    def gradients(self, session: Any) -> dict[Operand, Tensor | None]:
+        """What a step that has run gives for each operand that `grad()` differentiates by."""
+        return {x: None if d is None else gradient(session, d) for x, d in self._by.items()}
 
     def drop(self) -> None:
         """Ends a run that has not come to its end."""

@@ -15,7 +15,7 @@ from ..signature import Arguments
 from .deferral import Deferral, RunLater
 from .joined import JoinedStep
 from .recording import Recording
-from .script import Script
+from .script import Script, are_leaves_apart, wanting
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -50,7 +50,8 @@ class Steps:
         joined = self.joined
         if joined is None or not dispatch.is_grad_enabled() or nonfinite.watching:
             return None
-        watching.end()
+        if watching.state.watch is not None:
+            watching.end()
         return Deferral.begin(self, concrete, joined, arguments.tensors(), view, run)
 
     def called(self, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor], view: View) -> None:
@@ -58,7 +59,10 @@ class Steps:
         if self.credit <= 0 or self.joined is not None or not (runs_native() and dispatch.is_grad_enabled()) or interprets():
             return
         watching.end()
-        self._recording = Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
+        if are_leaves_apart(wanting(inputs), {*map(id, view.tensors)}):
+            self._recording = Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
+        else:
+            self.not_learned()
 
     # ---- what was learned ----
     def learned(self, concrete: ConcreteProgram, script: Script) -> None:

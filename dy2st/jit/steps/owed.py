@@ -7,8 +7,15 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import forks
+from dy2st_runtime.ops.control import ABSENT
 
 from ...tensor import Tensor, due
+
+
+def gradient(session: Any, descriptor: int) -> Tensor | None:
+    """A gradient that a run has computed; None if it is absent."""
+    value = session.frame.value(descriptor)
+    return None if value is ABSENT else Tensor.wrap(value)
 
 
 class Owed:
@@ -18,20 +25,24 @@ class Owed:
     forgotten with the last of them.
 
     Args:
-        params, names: the parameters, and the names of their gradients; None: there is none.
+        params, where: the parameters, and the descriptors of their gradients; None: there is none.
+        of_inputs: the descriptors of the gradients of inputs, which may be other tensors in each step.
     """
 
-    def __init__(self, params: Sequence[Tensor], names: Sequence[str | None]) -> None:
-        named = [(p, name) for p, name in zip(params, names, strict=True) if name is not None]
-        self._names = [name for _, name in named]
-        self._params = [weakref.ref(p, self._gone) for p, _ in named]
+    def __init__(self, params: Sequence[Tensor], where: Sequence[int | None], of_inputs: Sequence[int | None]) -> None:
+        self._params = [(weakref.ref(p, self._gone), d) for p, d in zip(params, where, strict=True) if d is not None]
         self._all = frozenset(map(id, params))
+        self._of_inputs = of_inputs
+        self._inputs: list[tuple[weakref.ref[Tensor], int]] = []
         self._session: Any = None
         self._lock = forks.reentrant_lock()
 
-    def owe(self, session: Any) -> None:
-        """A step has run."""
+    def owe(self, session: Any, inputs: Sequence[Tensor]) -> None:
+        """A step has run; it was about these inputs."""
         with self._lock:
+            if inputs:
+                where = zip(inputs, self._of_inputs, strict=True)
+                self._inputs = [(weakref.ref(t, self._gone), d) for t, d in where if d is not None]
             self._session = session
             if self not in due.debtors:
                 due.debtors.append(self)
@@ -40,25 +51,30 @@ class Owed:
         with self._lock:
             if self._session is None:
                 return
-            for known, g in zip(self._params, self._session.fetch(self._names), strict=True):
-                p = known()
-                if p is not None:
-                    p._grad = None if g is None else Tensor.wrap(g)
+            self._give(self._params)
+            self._give(self._inputs)
             self._settle()
 
     def forget(self, tensors: Collection[Any]) -> None:
         with self._lock:
-            if self._all <= {*map(id, tensors)}:
-                self._settle()
-            else:
-                self.deliver()
+            ids = {*map(id, tensors)}
+            if self._session is None or not self._all <= ids:
+                return self.deliver()
+            self._give([(known, d) for known, d in self._inputs if id(known()) not in ids])
+            self._settle()
+
+    def _give(self, owed: Sequence[tuple[weakref.ref[Tensor], int]]) -> None:
+        for known, d in owed:
+            t = known()
+            if t is not None:
+                t._grad = gradient(self._session, d)
 
     def _settle(self) -> None:
-        self._session = None
+        self._session, self._inputs = None, []
         if self in due.debtors:
             due.debtors.remove(self)
 
     def _gone(self, _: object) -> None:
-        if all(known() is None for known in self._params):
+        if all(known() is None for known, _ in (*self._params, *self._inputs)):
             with self._lock:
                 self._settle()

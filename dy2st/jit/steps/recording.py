@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
-from ...tensor import Parameter, Tensor, dispatch, due, watching
+from ...tensor import Parameter, Tensor, autograd, dispatch, due, watching
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
 from ...tensor.tape import has_hooks
-from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of
+from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of, wanting
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -22,7 +22,7 @@ MOST_LINES = 64
 
 
 class Recording(watching.Watcher):
-    """Writes down what follows a call that has run, up to the step of an optimizer. What no script can say ends it.
+    """Writes down what follows a call that has run, up to the end of the step. What no script can say ends it.
 
     Args:
         steps: gets the script.
@@ -32,14 +32,15 @@ class Recording(watching.Watcher):
     """
 
     __slots__ = (
-        "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params",
-        "refs", "results", "root", "steps", "trained",
+        "by", "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params",
+        "refs", "results", "root", "steps", "trained", "wanting",
     )  # fmt: skip
 
     def __init__(self, steps: Steps, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor],
                  trained: Sequence[Tensor]):  # fmt: skip
         self.steps, self.concrete, self.trained = steps, concrete, [*trained]
         self.inputs = [(t, t._value) for t in inputs]
+        self.wanting = wanting(inputs)
         self.results = len(results)
         # tensors by weak reference: which ones the user keeps counts
         self.refs = [weakref.ref(t) for t in results]
@@ -50,6 +51,7 @@ class Recording(watching.Watcher):
         self.given_tensors: list[Tensor] = []
         self.params: list[Tensor] = []
         self.root: int | None = None
+        self.by: list[tuple[str, int]] | None = None
         watching.watch(self)
 
     # ---- what is told ----
@@ -76,13 +78,32 @@ class Recording(watching.Watcher):
         plain = len(roots) == 1 and grads[0] is None and not (retain_graph or create_graph)
         root = self._slot(roots[0]) if plain and self.root is None else None
         slots = [t for ref in self.refs if (t := ref()) is not None]
-        params = self._all_params()
-        if root is None or any(p._grad is not None for p in params) or any(map(has_hooks, [*params, *slots])):
+        leaves = [*self._all_params(), *self.wanting]
+        if root is None or any(p._grad is not None for p in leaves) or any(map(has_hooks, [*leaves, *slots])):
             self.end()
             return False
         self.root = root
         due.debtors.append(self)  # who looks at the gradients before the step is told here
         return False
+
+    def grad(self, roots: Sequence[Any], grads: Sequence[Any], wrt: Sequence[Any], retain_graph: bool, create_graph: bool,
+             blocked: Sequence[Any]) -> list[Any] | None:  # fmt: skip
+        if all(self._slot(t) is None for t in roots):
+            return None  # nothing of the step's
+        plain = len(roots) == 1 and grads[0] is None and not (retain_graph or create_graph or blocked)
+        by = [*map(self._target, wrt)] if plain and self.root is None and all(t is not roots[0] for t in wrt) else [None]
+        if None in by:
+            self.end()
+            return None
+        self.root, self.by = self._slot(roots[0]), by  # type: ignore[assignment]
+        watching.watch(None)
+        try:
+            found = autograd.gradients(roots[0], wrt)
+        except BaseException:
+            self.end()
+            raise
+        self._learned([], None)
+        return found
 
     def step(self, optimizer: Any) -> bool:
         self._stop_watching()
@@ -109,11 +130,13 @@ class Recording(watching.Watcher):
         self.end()
 
     def _learned(self, trained: list[Tensor], optimizer: weakref.ref[Any] | None) -> None:
-        if self.root is None:
+        kept = {i: t for i, ref in enumerate(self.refs) if (t := ref()) is not None}
+        if self.root is None or not all(t._stop or _is_freed(t) for t in kept.values()):
             self.steps.not_learned()
             return
-        kept = [i for i, ref in enumerate(self.refs) if ref() is not None]
-        self.steps.learned(self.concrete, Script(self.results, self.lines, self.given, self.params, self.root, kept, trained, optimizer))
+        reached = [i for i, (t, _) in enumerate(self.inputs) if self.by is None and not t._stop and t._grad is not None]
+        script = Script(self.results, self.lines, self.given, self.params, self.root, [*kept], trained, reached, self.by, optimizer)
+        self.steps.learned(self.concrete, script)
 
     def _trained(self) -> list[Tensor]:
         return [p for p in self._all_params() if p._grad is not None]
@@ -135,7 +158,13 @@ class Recording(watching.Watcher):
     def _can_be_written(self, op: type[OpDef], flat: Sequence[Tensor]) -> bool:
         if self.root is not None or len(self.lines) == MOST_LINES or op.effect or op.host or op.inplace:
             return False
-        return all(t._stop or self._slot(t) is not None or _is_plain_parameter(t) for t in flat)
+        return all(t._stop or self._slot(t) is not None or self._can_be_an_operand(t) for t in flat)
+
+    def _can_be_an_operand(self, t: Tensor) -> bool:
+        """Whether a tensor that is no slot and wants a gradient can be one: an input as the call got it, or a parameter."""
+        if any(t is x for x in self.wanting):
+            return t._is_leaf and self._input(t) >= 0
+        return isinstance(t, Parameter) and t._is_leaf
 
     def _slot(self, t: Any) -> int | None:
         number = self.numbers.get(id(t))
@@ -154,23 +183,51 @@ class Recording(watching.Watcher):
         slot = self._slot(t)
         if slot is not None:
             return SLOT, slot
-        if not t._stop:
-            at = next((i for i, p in enumerate(self.params) if p is t), len(self.params))
-            if at == len(self.params):
-                self.params.append(t)
-            return PARAM, at
-        at = next((i for i, (x, value) in enumerate(self.inputs) if x is t and x._value is value), -1)
+        at = self._input(t)
         if at >= 0:
             return INPUT, at
+        if not t._stop:
+            return self._param(t)
         number = self.given_numbers.setdefault(id(t), len(self.given))
         if number == len(self.given):
             self.given.append(kind_of(t))
             self.given_tensors.append(t)  # so that no other one gets its id
         return GIVEN, number
 
+    def _input(self, t: Tensor) -> int:
+        """Which input of the call a tensor is, with the value that it had then; -1: none."""
+        return next((i for i, (x, value) in enumerate(self.inputs) if x is t and x._value is value), -1)
+
+    def _param(self, t: Tensor) -> tuple[str, int]:
+        at = next((i for i, p in enumerate(self.params) if p is t), len(self.params))
+        if at == len(self.params):
+            self.params.append(t)
+        return PARAM, at
+
+    def _target(self, t: Tensor) -> tuple[str, int] | None:
+        """What `grad()` differentiates by; None: a script cannot say it."""
+        if t._stop or has_hooks(t):
+            return None
+        slot = self._slot(t)
+        if slot is not None:
+            return SLOT, slot
+        if any(t is x for x in self.wanting):
+            return INPUT, next(i for i, (x, _) in enumerate(self.inputs) if x is t)
+        return self._param(t) if any(t is p for p in self._all_params()) else None
+
     def _all_params(self) -> list[Tensor]:
         return [*{id(p): p for p in (*self.trained, *self.params)}.values()]
 
 
-def _is_plain_parameter(t: Tensor) -> bool:
-    return isinstance(t, Parameter) and t._is_leaf
+def _is_freed(t: Tensor) -> bool:
+    """Whether the graph behind a tensor, or a part of it, is freed: it cannot be differentiated any more."""
+    stack, known = [t._node], set()
+    while stack:
+        node = stack.pop()
+        if node is None or node in known:
+            continue
+        if node.edges is None:
+            return True
+        known.add(node)
+        stack += [edge[0] for edge in node.edges if edge is not None]
+    return False

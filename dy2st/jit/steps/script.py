@@ -1,4 +1,4 @@
-"""A script: what a training loop does between a call of a static function and the step of its optimizer.
+"""A script: what a loop does between a call of a static function and the step of an optimizer, or what else ends a step.
 
 The tensors of a step have numbers, their *slots*: first what the call computes, then the results of the ops behind it.
 """
@@ -6,7 +6,7 @@ The tensors of a step have numbers, their *slots*: first what the call computes,
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class Line:
         location: of the user's code; those of two steps are the same, or do not matter.
         checked: behind 0, which input decides whether the op fails because of values; 0: it does not fail.
         zeros: the names of the attributes that are, or have among them, a zero with a sign.
+        slots: of an op that gets nothing but slots, as most do, and need not be checked, their numbers; else None.
     """
 
     op: type[OpDef]
@@ -43,9 +44,12 @@ class Line:
     checked: int = 0
     location: Location | None = field(default=None, compare=False)
     zeros: tuple[str, ...] = field(init=False, compare=False)
+    slots: tuple[int, ...] | None = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "zeros", tuple([name for name, value in self.attrs.items() if _has_zero(value)]))
+        plain = not self.checked and all(type(x) is tuple and x[0] is SLOT for x in self.ins)
+        object.__setattr__(self, "slots", tuple([x[1] for x in self.ins]) if plain else None)  # type: ignore[index, misc]
 
     def has(self, attrs: dict[str, Any]) -> bool:
         """Whether the attributes of another op are these. -0.0 is another number than 0.0, which `==` does not tell."""
@@ -83,10 +87,12 @@ class Script:
         lines: the ops, in order.
         given: the kinds of what the loop brings along.
         params: parameters that the ops read.
-        root: the slot whose `backward()` is called.
-        kept: the slots whose tensors are alive when the optimizer makes its step.
+        root: the slot whose `backward()` is called, or which `grad()` differentiates.
+        kept: the slots whose tensors are alive when the step ends.
         trained: the parameters that have got a gradient then.
-        optimizer: whose step it is; None: it ends where somebody asks for the gradients.
+        reached: the inputs of the call that have got one, by their numbers.
+        by: what `grad()` differentiates by, whose call ends the step; None: `backward()` is called.
+        optimizer: whose step it is; None: it ends with the call of `grad()`, or where somebody asks for the gradients.
     """
 
     results: int
@@ -96,6 +102,8 @@ class Script:
     root: int
     kept: list[int]
     trained: list[Tensor]
+    reached: list[int]
+    by: list[tuple[str, int]] | None
     optimizer: weakref.ref[Any] | None
 
     @property
@@ -105,12 +113,29 @@ class Script:
 
     def is_like(self, other: Script) -> bool:
         """Whether both say the same of the same objects."""
-        alike = all(getattr(self, name) == getattr(other, name) for name in ("results", "lines", "given", "root", "kept", "optimizer"))
+        compared = ("results", "lines", "given", "root", "kept", "reached", "by", "optimizer")
+        alike = all(getattr(self, name) == getattr(other, name) for name in compared)
         return alike and _are(self.params, other.params) and _are(self.trained, other.trained)
 
 
 def _are(some: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(some) == len(others) and all(x is y for x, y in zip(some, others, strict=True))
+
+
+def wanting(inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The inputs of a call that want a gradient and can have one."""
+    return [t for t in inputs if not t._stop and t.dtype.startswith("float")]
+
+
+def are_leaves_apart(wanting: Sequence[Tensor], others: Set[int]) -> bool:
+    """Whether inputs that want a gradient are leaves, each another one and known by nothing else that a step reads: all of the gradient of
+    each is that of one variable, and goes nowhere else.
+
+    Args:
+        others: the ids of the tensors that a step reads besides.
+    """
+    ids = [*map(id, wanting)]
+    return len({*ids}) == len(ids) and others.isdisjoint(ids) and all(t._is_leaf and not t._ties for t in wanting)
 
 
 def kind_of(t: Tensor) -> Kind:

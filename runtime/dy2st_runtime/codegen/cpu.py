@@ -11,12 +11,13 @@ negative indices, nothing that allocates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import dtype as dt
 from ..loopir import nodes as n
-from ..loopir.parallel import PRODUCT, along_memory, batch_of_products, cost, divisible, nest
+from ..loopir.parallel import PRODUCT, adds, along_memory, batch_of_products, cost, divisible, nest
 from . import layout
 from .renderer import Language, Renderer
 
@@ -46,7 +47,9 @@ class CpuLanguage(Language):
 
     def header(self, kernel: n.Kernel, name: str) -> list[str]:
         self.parts = divisible(kernel)
-        lines = [f"def {name}(args, start, stop):", f"    # {kernel.label}"]
+        self.tensors = kernel.tensors
+        self.given = [t for t in kernel.tensors if not self._sets_shape(kernel, t.name)]
+        lines = [f"def {name}(args, start, stop):"]
         if n.holds_lasting(kernel.body):
             lines.append(f"    left = {LOOK}")
         for i, t in enumerate(kernel.tensors):
@@ -96,18 +99,30 @@ class CpuLanguage(Language):
         at = self._index(tensor, index)
         return [f"st_{dtype}({tensor}_p, {at}, ld_{dtype}({tensor}_p, {at}) + {value})"]
 
-    def set_shape(self, tensor: n.TensorArg, dims: list[str]) -> list[str]:
-        name = tensor.name
-        lines = [f"{name}_d{a} = {d}" for a, d in enumerate(dims)]
+    def set_shape(self, tensor: n.TensorArg, dims: Sequence[n.Expr], expr: Callable[[n.Expr], str]) -> list[str]:
+        name, size = tensor.name, dt.size(tensor.dtype)
+        lines = [f"{name}_d{a} = {expr(d)}" for a, d in enumerate(dims)]
         lines += self._numel(name, len(dims), 0)
-        once = [f"st_int64({name}, {layout.DIMS + a}, {name}_d{a})" for a in range(len(dims))]
+        like = next((t for t in self.given if _is_shape_of(dims, t)), None)
+        if like is not None:  # kernels of any rank are one then
+            once, room = [], f"like{words_of(like.rank)}({name}, {like.name}, {size})"
+        else:
+            once = [f"st_int64({name}, {layout.DIMS + a}, {name}_d{a})" for a in range(len(dims))]
+            room = f"room({', '.join([*(f'{name}_d{a}' for a in range(len(dims))), str(size)])})"
         if name in self.views:
+            once += [room] if like is not None else []
             once += [f"st_int64({name}, {layout.DATA}, {self.views[name]}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
         else:
-            room = ", ".join([*(f"{name}_d{a}" for a in range(len(dims))), str(dt.size(tensor.dtype))])
-            once += [f"if call_reserve({name}, room({room})) == 0:", f"    return {layout.NO_MEMORY}"]
+            once += [f"if call_reserve({name}, {room}) == 0:", f"    return {layout.NO_MEMORY}"]
         lines += ["if stop < 0:", *("    " + line for line in once)] if self.parts else once
         return [*lines, f"{name}_p = ld_int64({name}, {layout.DATA})"]
+
+    def parallel_for(self, loop: n.For, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str],
+                     indent: int) -> list[str]:  # fmt: skip
+        """One iteration after the other, in any order, unless several of them may add to one element."""
+        over = "range" if adds(loop) else "independent"
+        return [f"{'    ' * indent}for {loop.name} in {over}({expr(loop.start)}, {expr(loop.stop)}, {expr(loop.step)}):",
+                *render(loop.body, indent + 1)]  # fmt: skip
 
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
         return [f"status = call_{fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
@@ -166,13 +181,18 @@ class CpuLanguage(Language):
         loops, between = nest(s)
         outer, body = ([s], s.body) if len(loops) == 1 else (loops[:-1], [*between, loops[-1]])
         work = expr(cost(body, [loop.name for loop in outer]))
-        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), work, along_memory(body), CHUNKS_OF_LOOP)
+        lines = self._ask(" * ".join(self._count(loop.stop, expr) for loop in outer), work, along_memory(body), CHUNKS_OF_LOOP)
         if len(outer) == 1:
-            return [*lines, f"for {s.name} in range(start, stop):", *renderer.body(body, 1)]
+            return [*lines, f"for {s.name} in independent(start, stop):", *renderer.body(body, 1)]
         lines += ["for flat in range(start, stop):", "    rest = flat"]
         for loop in outer[:0:-1]:
             lines += [f"    {loop.name} = rest % {expr(loop.stop)}", f"    rest = rest // {expr(loop.stop)}"]
         return [*lines, f"    {s.name} = rest", *renderer.body(body, 1)]
+
+    def _count(self, e: n.Expr, expr: Callable[[n.Expr], str]) -> str:
+        """A number of iterations; where it is that of a tensor's elements, whatever its rank is."""
+        whole = next((t for t in self.tensors if t.rank and _is_size_of(e, t)), None)
+        return expr(e) if whole is None else f"elements{words_of(whole.rank)}({whole.name})"
 
     def _products(self, s: Any, renderer: Renderer) -> list[str]:
         """Matrix products; an iteration is a part of one of them: a number of its columns, or rows if these are more."""
@@ -211,9 +231,57 @@ class CpuLanguage(Language):
         return [*lines, "    start += last - first"]
 
 
+def words_of(rank: int) -> int:
+    """The sizes that a descriptor of this rank is looked at for; those beyond the rank are 1."""
+    return layout.FEW_DIMS if rank <= layout.FEW_DIMS else layout.MAX_RANK
+
+
+def _is_shape_of(dims: Sequence[n.Expr], t: n.TensorArg) -> bool:
+    """Whether sizes are those of a tensor argument, of which no kernel has the sizes of more than one by chance."""
+    return 0 < len(dims) == t.rank and all(
+        (isinstance(d, n.Size) and (d.tensor, d.axis) == (t.name, axis)) or (axis in t.ones and isinstance(d, n.Const) and d.value == 1)
+        for axis, d in enumerate(dims)
+    )
+
+
+def _is_size_of(e: n.Expr, t: n.TensorArg) -> bool:
+    """Whether an expression is the product of all sizes of a tensor argument that are not known to be 1."""
+    factors, axes = [e], []
+    while factors:
+        f = factors.pop()
+        if isinstance(f, n.Binary) and f.op == "*":
+            factors += [f.a, f.b]
+        elif isinstance(f, n.Size) and f.tensor == t.name:
+            axes.append(f.axis)
+        else:
+            return False
+    return sorted(axes) == [axis for axis in range(t.rank) if axis not in t.ones]
+
+
 def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:
     """The CPU source of a kernel. `views`: output variable → input variable whose elements it shows."""
-    return Renderer(CpuLanguage(bounds, by_argument(kernel, views or {})), kernel).source(name)
+    return _without_unread(Renderer(CpuLanguage(bounds, by_argument(kernel, views or {})), kernel).source(name))
+
+
+_OF_TENSOR = re.compile(r"\bt\d+(?:_\w+)?\b")
+"""A descriptor, or something of it: `t0`, `t0_p`, `t0_d1`, `t0_n`."""
+
+
+def _without_unread(source: str) -> str:
+    """The source without what it takes from descriptors and does not read: kernels that differ only in that become one."""
+    read: set[str] = set()
+    kept = []
+    for line in reversed(source.splitlines(keepends=True)):
+        # each of these names has one value, so what reads it stands behind; where the value comes from may be unread then too
+        name, is_value, _ = line.strip().partition(" = ")
+        if not is_value or not _OF_TENSOR.fullmatch(name):
+            read.update(_OF_TENSOR.findall(line))
+        elif name in read:
+            read.update(_OF_TENSOR.findall(line.partition(" = ")[2]))
+        else:
+            continue
+        kept.append(line)
+    return "".join(reversed(kept))
 
 
 def by_argument(kernel: n.Kernel, views: Mapping[str, str]) -> dict[str, str]:

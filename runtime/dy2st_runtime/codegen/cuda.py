@@ -6,7 +6,7 @@ grid-stride loop; shapes and checks, which on the CPU are part of the kernel, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import DTypeError
@@ -66,7 +66,7 @@ class CudaLanguage(Language):
     def atomic_add(self, tensor: str, index: str, value: str, dtype: str) -> list[str]:
         return [f"cuda.atomic.add({tensor}, {index}, {value})"]
 
-    def set_shape(self, tensor: n.TensorArg, dims: list[str]) -> list[str]:
+    def set_shape(self, tensor: n.TensorArg, dims: Sequence[n.Expr], expr: Callable[[n.Expr], str]) -> list[str]:
         return []  # done by the host; the sizes are arguments
 
     def parallel_for(self, loop: n.For, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str],

@@ -1,6 +1,7 @@
 """The memory layout that kernels, driver and executor share. All fields are int64.
 
-Descriptor of a tensor: DATA address of the elements · STATE 1 present, 0 absent · BUFFER address of the buffer it owns · DIMS sizes.
+Descriptor of a tensor: DATA address of the elements · STATE 1 present, 0 absent · BUFFER address of the buffer it owns · DIMS sizes,
+1 beyond its rank.
 
 Descriptor of a TensorArray: DATA address of the entries' bytes, one entry after the other · ENTRIES address of the table
 with, for each entry, its offset in bytes and its sizes · LENGTH number of entries · USED bytes in use · BUFFER and TABLE the
@@ -16,6 +17,7 @@ BUFFER = 2
 TABLE = 3
 DIMS = 4
 MAX_RANK = 8
+FEW_DIMS = 4  # what most tensors have at most; kernels of any of these ranks are one where the rank does not matter
 DESCRIPTOR_WORDS = DIMS + MAX_RANK
 
 # of an array, in the place of the sizes

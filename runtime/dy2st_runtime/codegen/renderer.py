@@ -8,7 +8,7 @@ object, and a model file cannot reach the generated source.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..loopir import nodes as n
@@ -60,7 +60,7 @@ class Language:
     def atomic_add(self, tensor: str, index: str, value: str, dtype: str) -> list[str]:
         raise NotImplementedError
 
-    def set_shape(self, tensor: n.TensorArg, dims: list[str]) -> list[str]:
+    def set_shape(self, tensor: n.TensorArg, dims: Sequence[n.Expr], expr: Callable[[n.Expr], str]) -> list[str]:
         raise NotImplementedError
 
     def parallel_for(self, loop: n.For, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str],
@@ -147,7 +147,7 @@ class Renderer:
         if isinstance(s, n.Fail):
             return [f"{pad}if {expr(s.cond)}:", *(f"{pad}    {line}" for line in language.fail)]
         if isinstance(s, n.SetShape):
-            return [pad + line for line in language.set_shape(self.tensors[s.tensor], [expr(d) for d in s.dims])]
+            return [pad + line for line in language.set_shape(self.tensors[s.tensor], s.dims, expr)]
         if isinstance(s, n.NativeCall):
             return [pad + line for line in language.native_call(s.fn, [*s.tensors, *map(expr, s.scalars)])]
         if isinstance(s, n.RoutineCall):

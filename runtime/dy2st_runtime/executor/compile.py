@@ -120,6 +120,7 @@ class KernelCompiler:
             yield
             return
         assert self.cache.folder is not None
+        OWN.load()  # so that a fork has it too
         with Worker(self.cache.folder.parent) as worker:
             worker.give(missing, OWN)
             self._worker = worker
@@ -211,6 +212,7 @@ class KernelCompiler:
                 kernels = [*kernels[routine:], *kernels[:routine][::-1]]
             elif worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
+                engine.load()
                 worker = stack.enter_context(Worker(self.cache.folder.parent))
             if worker is not None:
                 worker.give(kernels[::-1], engine)

@@ -179,14 +179,22 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
                     elif 0 <= i < kernel:
                         product = build.fmul(factors[i * kernel + j], values, flags=("contract",))
                         sums[r] = product if sums[r] is None else build.fadd(sums[r], product, flags=("contract",))
-        used = None if whole else below(build, constant(0), build.sub(out_width, x))
+        # where a row is one vector, what that writes beyond it is written over by the rows behind it: masks are slow to store with
+        last = build.select(build.icmp_signed("<=", out_width, constant(lanes)), out_height, constant(0))
         for r in range(rows):
             here = build.add(y, constant(r))
-            place = build.bitcast(build.gep(target, [build.add(build.mul(here, out_width), x)]), vector.as_pointer())
-            if used is None:
+            at = build.add(build.mul(here, out_width), x)
+            place = build.bitcast(build.gep(target, [at]), vector.as_pointer())
+            if whole:
                 build.store(sums[r], place, align=size)
-            else:
-                is_there = build.icmp_signed("<", here, out_height)
-                masked(build, "store", ir.VoidType(), sums[r], place, align, build.and_(used, spread(build, is_there, lanes)))
+                continue
+            end = build.select(build.icmp_signed("<", here, last), last, build.add(here, constant(1)))
+            room = build.sub(build.mul(end, out_width), at)  # elements, up to the end of the plane or of the row
+            room = build.select(build.icmp_signed("<", here, out_height), room, constant(0))
+            with build.if_else(build.icmp_signed("<=", constant(lanes), room)) as (then, otherwise):
+                with then:
+                    build.store(sums[r], place, align=size)
+                with otherwise:
+                    masked(build, "store", ir.VoidType(), sums[r], place, align, below(build, constant(0), room))
 
     return Instruction(emit)

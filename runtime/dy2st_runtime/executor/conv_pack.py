@@ -15,6 +15,7 @@ from .. import dtype as dt
 from ..loopir import conv_plan as at
 from . import tiles
 from .runs import SCALARS, Elements, word
+from .scalars import from_source
 from .values import I64, Instruction, counted, declared
 
 RUNS = 4
@@ -143,3 +144,33 @@ def picking(dtype: str) -> Callable[..., None]:
             target += row * size
 
     return pick
+
+
+def _whole(dtype: str, vectors: int) -> Instruction:
+    """whole(target, row, source, area, channels): so many vectors of neighbouring pixels of each channel."""
+    lanes, size = tiles.lanes(dtype), dt.size(dtype)
+    vector = ir.VectorType(SCALARS[dtype], lanes)
+
+    def emit(build: ir.IRBuilder, target: Any, row: Any, source: Any, area: Any, channels: Any) -> None:
+        to, from_ = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (target, source))
+        with counted(build, channels) as channel:
+            here, there = (build.gep(start, [build.mul(channel, step)]) for start, step in ((from_, area), (to, row)))
+            places = [[build.bitcast(build.gep(place, [ir.Constant(I64, v * lanes)]), vector.as_pointer()) for v in range(vectors)]
+                      for place in (here, there)]  # fmt: skip
+            values = [build.load(place, align=size) for place in places[0]]
+            for value, place in zip(values, places[1], strict=True):
+                build.store(value, place, align=size)
+
+    return Instruction(emit)
+
+
+def copying(dtype: str) -> Callable[..., None]:
+    """copy(target, row, source, area, channels, vectors): columns that are whole vectors of neighbouring pixels, of one tap, as rows of a
+    panel, each `row` elements after the one before; `source`: the first pixel in the plane of the first channel."""
+    source = ["def copy(target, row, source, area, channels, vectors):"]
+    scope: dict[str, Any] = {}
+    for vectors in range(1, tiles.VECTORS + 1):
+        scope[f"whole_{vectors}"] = _whole(dtype, vectors)
+        source += [f"    {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
+                   f"        whole_{vectors}(target, row, source, area, channels)"]  # fmt: skip
+    return from_source("\n".join(source) + "\n", scope)

@@ -6,18 +6,27 @@ from typing import Any
 
 from ..loopir import conv_plan as at
 from . import tiles
-from .runs import put_words, round_up, word
+from .runs import LINE, put_words, round_up, word
 
-MAX_ROWS = 256
-"""Rows of the output that a task holds at most."""
+MAX_ROWS = round_up(256, tiles.ROWS) * tiles.ROWS
+"""Rows of the output that a task holds at most: whole tiles, as blocks of rows are."""
 FRAMING, PACKING, PLACING, DELIVERY = 26, 5, 80, 8
 """What it costs to copy a vector of an image into its frame, to pack one of columns, to find the places of those of all channels, and to
 put one of results in its place, in products of a vector."""
+NARROW = 1 if tiles.VECTORS * tiles.VECTOR_BYTES <= LINE else 0
+"""Whether a panel is no wider than a line of memory: where its rows lie in an image as they are, each is on two lines, twice what it
+holds, and what the machine reads ahead of them is not what comes next."""
+COPIED_ROWS, COPIED, COPIED_TASKS = 40, 10 << 10, 12
+"""Narrow panels of so many bytes are copied for so many rows, which costs less than reading them where they are; so many tasks of these
+are enough, as each copies its panel anew."""
 REDUCTION = 1024
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the second level, from which it comes as
 fast as it is used."""
-SPAN, MAX_SPAN = 4, 8
+SPAN, MAX_SPAN = (8, 16) if NARROW else (4, 8)
 """Neighbouring panels of a task with MAX_ROWS, and of one with few rows, at most."""
+BAND = 16 << 10
+"""Bytes of columns that are multiplied panel by panel for one tile of rows before the next, so that these rows of the output are written
+in runs: half of a cache of the first level."""
 TERMS, TAPS = 64, 49
 """Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
 PIECES = 16
@@ -77,7 +86,14 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     together = max(min(SPAN * MAX_ROWS // min(max(rows, 1), MAX_ROWS), MAX_SPAN), 1)
     pieces = images * groups * phases
     wanted, spans, blocks = round_up(PIECES, max(pieces, 1)), round_up(panels, together), round_up(rows, MAX_ROWS)
-    if packed:  # each block packs its columns anew
+    pointwise = in_place and not packed and not single and word(plan, at.TAPS) == 1
+    large = min(terms, REDUCTION) * tiles.VECTORS * tiles.VECTOR_BYTES >= COPIED
+    copied = 1 if NARROW and pointwise and large and rows >= COPIED_ROWS else 0
+    put_words(plan, at.COPIED, copied)
+    if copied:
+        spans = max(spans, min(panels, wanted))
+        blocks = max(blocks, min(round_up(COPIED_TASKS, max(pieces * spans, 1)), round_up(rows, 4 * tiles.ROWS)))
+    elif packed:  # each block packs its columns anew
         spans = max(spans, min(panels, wanted))
         blocks = max(blocks, min(round_up(wanted, max(2 * spans, 1)), round_up(rows, 4 * tiles.ROWS)))
     else:  # each span reads the filters anew

@@ -18,14 +18,15 @@ from typing import Any
 from .. import dtype as dt
 from ..loopir import conv_plan as at
 from . import conv_spread, symbols, tiles
-from .conv_pack import picking
-from .conv_plans import MAX_ROWS, REDUCTION
+from .conv_pack import copying, picking
+from .conv_plans import BAND, MAX_ROWS, MAX_SPAN, NARROW, REDUCTION
 from .conv_spread import SPREAD_REDUCTION
 from .runs import LINE, Elements, ask_to_write, copy_run, pick_runs, round_up, stack, word
 from .values import external
 
-FAR = 8 << 20
-"""Bytes of images that no cache near to a core holds: more than these are asked for before they are needed."""
+FAR = 1 << 19 if NARROW else 8 << 20
+"""Bytes of images that no cache near to a core holds: more than these are asked for before they are needed. Of wider panels the machine
+foresees so much by itself that only images behind its last cache gain."""
 
 
 def routines(dtype: str) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def routines(dtype: str) -> dict[str, Any]:
     tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
     pick_run = pick_runs(dtype)
     pack, pick = external(symbols.symbol(f"conv_pack_{dtype}")), picking(dtype)
+    copy_panel = copying(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
 
     def clear(target: int, count: int) -> None:
@@ -118,7 +120,7 @@ def routines(dtype: str) -> dict[str, Any]:
         if high <= 0 or used <= 0:
             return
         packed, framed, frame_w = word(plan, at.PACKED), word(plan, at.FRAMED), word(plan, at.FRAME_W)
-        aligned = word(plan, at.ALIGNED)
+        aligned, copied = word(plan, at.ALIGNED), word(plan, at.COPIED)
         row_width = used if packed or aligned else frame_w
         left = word(plan, at.SINGLE)
         total = (high - 1) * row_width + used - left
@@ -148,6 +150,13 @@ def routines(dtype: str) -> dict[str, Any]:
             start, stop = min(2 * (span * pairs // spans) * used, total), min(2 * ((span + 1) * pairs // spans) * used, total)
             panels = round_up(round_up(stop - start, lanes), vectors)
         in_span = round_up(stop - start, lanes)
+        # whether pixels that are neighbours here are so in the output
+        side_by_side = row_width == used and word(plan, at.OUT_ROW) == used and column == 1
+        in_row = used // lanes if aligned else in_span
+        if side_by_side and (aligned or not (packed or copied or framed)) and in_row > 0 and (stop - start) % lanes == 0:
+            # panels of few terms are one: the tiles go along it
+            together = max(min(BAND // max(depth * taps * width * size, 1), MAX_SPAN), 1)
+            panels = in_span // in_row * round_up(in_row, vectors * together)
         for panel in range(panels):
             first_vector, last_vector = panel * in_span // panels, (panel + 1) * in_span // panels
             begin, wide = start + first_vector * lanes, last_vector - first_vector
@@ -157,8 +166,8 @@ def routines(dtype: str) -> dict[str, Any]:
             # beyond the last pixel of an image that has no frame there may be no memory
             gathered = packed or (not framed and end - begin < wide * lanes)
             c, c_row = cells(), width
-            # whole vectors of pixels that are neighbours in the output: nothing to put together
-            straight = row_width == used and word(plan, at.OUT_ROW) == used and column == 1 and end - begin == wide * lanes
+            # whole vectors: nothing to put together
+            straight = side_by_side and end - begin == wide * lanes
             if straight:
                 c, c_row = to + begin * size, plane
             if taps == 0 or depth == 0:
@@ -174,18 +183,21 @@ def routines(dtype: str) -> dict[str, Any]:
                         from_panel, b_step, b_steps = room, taps_here * width, panel_taps
                     else:
                         from_panel, b_step, b_steps = from_ + at_begin * size, area, b_taps + 8 * t
+                        if copied:  # of the one tap
+                            copy_panel(room, width, from_panel + word(b_taps, 0) * size, area, channels_here, wide)
+                            from_panel, b_step, b_steps = room, width, panel_taps
                     done = 0
                     if runs and (gathered or taps == 1):
                         # the filters' elements that meet these lie one behind the other
                         terms = channels_here * taps_here
                         next_ = weights_here + (terms if channel + channels_here < depth else 0) * size
-                        b_row, far = width if gathered else area, 0
+                        b_row, far = width if gathered or copied else area, 0
                         if is_far and not gathered:
                             # of the columns, the rows that come next: those of further channels, or of the next panel
                             after = channels_here * area if channel + channels_here < depth else end - begin - channel * area
                             far = from_ + (at_begin + after) * size
                         done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
-                                        met - out if straight and first else 0, far, b_row)  # fmt: skip
+                                        met - out if straight and first else 0, far, area)  # fmt: skip
                     while done < rows:
                         more = rows - done
                         if first and not straight:

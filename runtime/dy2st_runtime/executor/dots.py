@@ -17,25 +17,27 @@ from .runs import SCALARS
 from .scalars import from_source
 from .values import I64, Instruction, counted
 
-HEIGHTS, WIDTHS = (4, 1), (4, 1)
+HEIGHTS = {4: (4, 1) if tiles.REGISTERS == 32 else (2, 1), 1: (8, 4, 1)}
+"""Rows that are summed at the same time, by how many columns are: so many sums as there are registers for, and enough to hide that each
+addition waits for the one before."""
 
 
 def dots(dtype: str) -> Any:
     """dots(a, a_row, b, b_row, terms, c, c_row, rows, columns, first): addresses are in bytes, steps count elements; `first` != 0 begins
     with zeros, else with what C holds."""
     size = dt.size(dtype)
-    source = ["def dots(a, a_row, b, b_row, terms, c, c_row, rows, columns, first):", "    r = 0"]
+    source = ["def dots(a, a_row, b, b_row, terms, c, c_row, rows, columns, first):", "    p = 0"]
     scope: dict[str, Any] = {}
-    for i, height in enumerate(HEIGHTS):
-        source += [f"    {'while' if i == 0 or height == 1 else 'if'} r + {height} <= rows:", "        p = 0"]
-        for width in WIDTHS:
+    for width, heights in HEIGHTS.items():
+        source += [f"    while p + {width} <= columns:", "        r = 0"]
+        for height in heights:
             name = f"dots_{height}_{width}"
             scope[name] = _dots(dtype, height, width)
-            source += [f"        while p + {width} <= columns:",
+            source += [f"        while r + {height} <= rows:",
                        f"            {name}(a + r * a_row * {size}, a_row, b + p * b_row * {size}, b_row, terms, "
                        f"c + (r * c_row + p) * {size}, c_row, first)",
-                       f"            p += {width}"]  # fmt: skip
-        source.append(f"        r += {height}")
+                       f"            r += {height}"]  # fmt: skip
+        source.append(f"        p += {width}")
     return from_source("\n".join(source) + "\n", scope)
 
 

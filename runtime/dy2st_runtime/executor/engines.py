@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import config
 from ..errors import CompileError
@@ -38,8 +39,12 @@ class Engine:
 
     def object_file(self, source: str, symbol: str) -> bytes:
         """An object file that defines `symbol` as the function `kernel` of the source."""
-        compiler: Callable[[str, str], bytes] = importlib.import_module(self.module, __package__).object_file
+        compiler: Callable[[str, str], bytes] = self.load().object_file
         return compiler(source, symbol)
+
+    def load(self) -> Any:
+        """Imports it; gives its module."""
+        return importlib.import_module(self.module, __package__)
 
 
 def _numba_depends_on() -> list[str]:

@@ -293,7 +293,12 @@ class _Place:
 
 
 class Session:
-    """One run in progress, with its frame."""
+    """One run in progress, with its frame.
+
+    Attributes:
+        given: the state that it has begun with.
+        state: the same, while the run looks at it or changes it.
+    """
 
     def __init__(self, executable: Executable, feeds: Sequence[Any], state: Given, same: object = None):
         self.executable = executable
@@ -317,7 +322,7 @@ class Session:
         self._shown = self.frame.has_same(same)
         if not self._shown or executable.changes_state:
             self.state = state_of(state)
-        self._given = state  # what it has stays alive
+        self.given = state  # what it has stays alive
         if executable.plan.calls:
             self.frame.restart()
         self.finished = False
@@ -457,10 +462,6 @@ class Session:
     def fetch(self, names: Sequence[str]) -> list[Any]:
         """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
         return [self._fetched(name) for name in names]
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The present shape of a variable, which is no list and not absent."""
-        return self.frame.shape(self.executable.plan.descriptor(name))
 
     def outputs(self) -> list[Any]:
         """What is to be fetched of a run that is finished."""

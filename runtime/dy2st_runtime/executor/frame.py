@@ -50,6 +50,8 @@ class Frame:
         for d in range(count):
             b, t = plan.buffer_of[d], plan.table_of[d]
             row = self.descriptors[d]
+            if not types[d][2]:
+                row[layout.DIMS + types[d][1] :] = 1
             row[layout.BUFFER] = (
                 bound + d * layout.BUFFER_WORDS * WORD if b < 0 else buffers + b * layout.BUFFER_WORDS * WORD
             )

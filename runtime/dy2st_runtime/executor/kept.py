@@ -12,6 +12,7 @@ import functools
 import hashlib
 import io
 import marshal
+import os
 import pickle
 import sys
 from collections.abc import Sequence
@@ -120,7 +121,7 @@ def symbol(program: Program, feeds: Sequence[str], fetches: Sequence[str], absen
     except Unkept:
         return None
     # version 2 has no references, which would tell equal objects from one
-    return hashlib.sha256(_environment().encode() + marshal.dumps(form, 2)).hexdigest()
+    return hashlib.sha256(_environment().encode() + marshal.dumps([_arithmetic(), form], 2)).hexdigest()
 
 
 def get(folder: Path, name: str) -> Planned | None:
@@ -156,12 +157,24 @@ def _store(folder: Path) -> cachefiles.Store:
     return cachefiles.Store("plans", ".plan", _MAGIC, folder)
 
 
+def _arithmetic() -> list[str]:
+    """What decides on the digits of NumPy's functions besides its version and the processor: constants are folded by them."""
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
+    return [libc or "", *(f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_OF_NUMPY))]
+
+
+_OF_NUMPY = ("NPY_", "OPENBLAS_", "MKL_")
+
+
 @functools.cache
 def _environment() -> str:
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+_OWN = f"{__package__.partition('.')[0]}."
 
 
 class Unkept(Exception):
@@ -191,8 +204,8 @@ class _Form:
         return parent, block.params, block.results, variables, [*map(self.op, block.ops)]
 
     def op(self, op: Operator) -> Any:
-        if issubclass(op.record, CustomOp):
-            raise Unkept
+        if issubclass(op.record, CustomOp) or not op.record.__module__.startswith(_OWN):
+            raise Unkept  # the text of the runtime does not tell what it does
         attrs = [(name, self.value(x)) for name, x in op.attrs.items()]
         return op.type, [*op.inputs.items()], [*op.outputs.items()], attrs, self.place(op.location), op.segments
 

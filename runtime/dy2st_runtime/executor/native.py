@@ -75,6 +75,40 @@ def room(builder: Any, first: Any, *sizes: Any) -> Any:
     return builder.select(lost, ir.Constant(I64, NO_ROOM), total)
 
 
+def _sizes(builder: Any, descriptor: Any, count: int) -> list[Any]:
+    words = builder.inttoptr(descriptor, I64.as_pointer())
+    return [builder.load(builder.gep(words, [ir.Constant(I64, layout.DIMS + axis)], inbounds=True)) for axis in range(count)]
+
+
+def _elements(count: int) -> Instruction:
+    """elements(t): how many elements a tensor has, by so many sizes of its descriptor."""
+
+    def emit(builder: Any, descriptor: Any) -> Any:
+        sizes = _sizes(builder, descriptor, count)
+        while len(sizes) > 1:
+            sizes = [builder.mul(a, b, flags=("nsw",)) for a, b in zip(sizes[::2], sizes[1::2], strict=True)]
+        return sizes[0]
+
+    return Instruction(emit, ("int64",))
+
+
+def _like(count: int) -> Instruction:
+    """like(t, other, size): gives a tensor the sizes of another one, so many of its descriptor; its bytes, as `room`."""
+
+    def emit(builder: Any, descriptor: Any, other: Any, size: Any) -> Any:
+        sizes = _sizes(builder, other, count)
+        words = builder.inttoptr(descriptor, I64.as_pointer())
+        for axis, one in enumerate(sizes):
+            builder.store(one, builder.gep(words, [ir.Constant(I64, layout.DIMS + axis)], inbounds=True))
+        return room.emit(builder, *sizes, size)
+
+    return Instruction(emit, ("int64",) * 3)
+
+
+OF_SIZES = {f"{name}{count}": make(count) for name, make in (("elements", _elements), ("like", _like))
+            for count in (layout.FEW_DIMS, layout.MAX_RANK)}  # fmt: skip
+
+
 # ---- bounds checks ------------------------------------------------------------------------------------------------
 
 

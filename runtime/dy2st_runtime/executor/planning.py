@@ -44,7 +44,9 @@ def planned_anew(program: Program, feed_names: Sequence[str], fetch_names: Seque
     if config.dumping("loop"):
         print("\n".join(show_kernel(launch.kernel) for launch in plan.kernels), file=sys.stderr)
     if config.dumping("source"):
-        print("\n".join(dict.fromkeys(sources)), file=sys.stderr)
+        # what a kernel is called is no part of its source: one may be that of different ops
+        labels = {source: launch.kernel.label for launch, source in zip(reversed(plan.kernels), reversed(sources), strict=True)}
+        print("\n".join(f"# {labels[source]}\n{source}" for source in dict.fromkeys(sources)), file=sys.stderr)
     types = []
     for name in plan.names:
         v = schedule.variables[name]

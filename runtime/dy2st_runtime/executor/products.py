@@ -24,8 +24,8 @@ from llvmlite import ir
 from .. import dtype as dt
 from ..codegen import layout
 from . import symbols, tiles
-from .runs import SCALARS, Elements, copy_run, put_words, round_up, stack
-from .values import I64, Instruction, external
+from .runs import SCALARS, Elements, copy_run, put_words, round_up, spread, stack
+from .values import I64, Instruction, counted, external
 
 MAX_ROWS = 256
 """Rows of a block of A: with REDUCTION columns it stays in the cache of the second level."""
@@ -35,6 +35,10 @@ FEW_ROWS = 32
 """So many rows read B where it lies."""
 DOTS = 4
 """So many rows of A are multiplied with a transposed B by dot products: turning B over would cost more."""
+
+STREAMED, TOGETHER = 1 << 19, 8
+"""A row times a matrix of more than so many bytes, which no cache near to a core holds, meets so many rows of the matrix at a time: these
+are runs of memory, which the machine reads ahead, where some columns of all rows are on another page each."""
 
 
 def _turn(dtype: str) -> Instruction:
@@ -66,6 +70,33 @@ def _turn(dtype: str) -> Instruction:
     return Instruction(emit)
 
 
+def _add_rows(dtype: str, rows: int) -> Instruction:
+    """add_rows(x, x_step, b, ldb, vectors, c, first): so many rows of B, each times an element of x, are added to the vectors of c, or to
+    zeros if `first` != 0."""
+    scalar, count, size = SCALARS[dtype], tiles.lanes(dtype), dt.size(dtype)
+    vector = ir.VectorType(scalar, count)
+
+    def emit(build: ir.IRBuilder, x: Any, x_step: Any, b: Any, ldb: Any, vectors: Any, c: Any, first: Any) -> None:
+        x, b, c = (build.inttoptr(address, scalar.as_pointer()) for address in (x, b, c))
+        steps = [ir.Constant(I64, r) for r in range(rows)]
+        factors = [spread(build, build.load(build.gep(x, [build.mul(x_step, r)])), count) for r in steps]
+        starts = [build.gep(b, [build.mul(ldb, r)]) for r in steps]
+        fresh = build.icmp_signed("!=", first, ir.Constant(I64, 0))
+
+        def beside(start: Any, place: Any) -> Any:
+            return build.bitcast(build.gep(start, [place]), vector.as_pointer())
+
+        with counted(build, vectors) as v:
+            place = build.mul(v, ir.Constant(I64, count))
+            total = build.select(fresh, ir.Constant(vector, [0.0] * count), build.load(beside(c, place), align=size))
+            for factor, start in zip(factors, starts, strict=True):
+                product = build.fmul(factor, build.load(beside(start, place), align=size), flags=("contract",))
+                total = build.fadd(total, product, flags=("contract",))
+            build.store(total, beside(c, place), align=size)
+
+    return Instruction(emit)
+
+
 def product(dtype: str) -> Any:
     """product(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc, parts, first, last): C (+)= op(A) @ op(B), row-major; of all
     parts, into which the columns are divided, or the rows if these are more, those from first to last."""
@@ -76,6 +107,7 @@ def product(dtype: str) -> Any:
     tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
     dots, turn = external(symbols.symbol(f"dots_{dtype}")), _turn(dtype)
     row, _ = tiles.dispatch_row(dtype)
+    add_rows, add_row = _add_rows(dtype, TOGETHER), _add_rows(dtype, 1)
 
     def pack(target: int, trans_b: int, b: int, ldb: int, columns: int, depth: int) -> None:
         """The columns of a panel, each row of it `width` elements after the one before."""
@@ -174,6 +206,14 @@ def product(dtype: str) -> Any:
         put_words(zero, 0, 0)
         done = 0
         left = count // lanes
+        if k * count * size > STREAMED:
+            whole = k // TOGETHER * TOGETHER
+            for i in range(0, whole, TOGETHER):
+                add_rows(x + i * x_step * size, x_step, b + i * ldb * size, ldb, left, c, i == 0)
+            for i in range(whole, k):
+                add_row(x + i * x_step * size, x_step, b + i * ldb * size, ldb, left, c, i == 0)
+            done = left * lanes
+            left = 0
         while left > 0:
             here = row(x, x_step, zero, b + done * size, ldb, zero, k, 1, c + done * size, left)
             done += here * lanes

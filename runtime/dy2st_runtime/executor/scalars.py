@@ -6,9 +6,11 @@ takes five to ten times as long over it (docs/design.md, "Our own compiler of ke
 
 The language: names, ints, floats, bools, attributes that are such (`word.ROWS`), `+ - * / // % & | ^ << >>` and comparisons as in Python (a
 division of ints by zero gives 0 and no error), `and`, `or`, `not`, `a if c else b`, `abs`, `min`, `max`, casts by NumPy's types
-(`float32(x)`); assignments, also of tuples and augmented; `if`, `while`, `for` over a `range` (its step must not be 0), `break`, `pass`,
-`return`; calls of functions in this language and of instructions. Parameters and results are int64s unless they are annotated with
-another dtype, and a variable is of the dtype of its first value. Nothing is promoted but bools to int64 (see `values`).
+(`float32(x)`); assignments, also of tuples and augmented; `if`, `while`, `for` over a `range` (its step must not be 0) or, where no
+iteration touches what another one writes, `independent` (the same to Python); `break`, `pass`, `return`; calls of functions in this
+language and of instructions. Parameters and results are int64s unless they are annotated with another dtype, and a variable is of the dtype
+of its first value; one that a single statement assigns is known to the end of the block with that. Nothing is promoted but bools to int64
+(see `values`).
 """
 
 from __future__ import annotations
@@ -25,12 +27,17 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite import ir
 
-from .values import I64, TYPES, Arithmetic, Instruction, Mixed, Value, constant, slot
+from .values import I64, TYPES, Arithmetic, Instruction, Mixed, Value, constant, say_independent, slot
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
               ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>"}  # fmt: skip
 _COMPARISON = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _BUILT_IN = ("abs", "min", "max", "range")
+INDEPENDENT = "independent"
+"""A `range` for a loop whose iterations do not depend on each other: an innermost one needs no test of whether memory overlaps."""
+_RANGES = ("range", INDEPENDENT)
+_AT_HAND = (ast.Name, ast.Constant)
+"""Expressions that compute nothing."""
 
 
 def computing(*, floats: Sequence[str] = (), wraps: bool = False) -> Callable[[Any], Any]:
@@ -104,10 +111,39 @@ class Definition:
     def gives(self) -> str:
         return _annotated(self.tree.returns)
 
+    @functools.cached_property
+    def assigned_once(self) -> set[str]:
+        """The variables that one statement assigns, or that are parameters and nothing else."""
+        seen = {a.arg for a in self.tree.args.args}
+        again: set[str] = set()
+        todo: list[ast.stmt] = [*self.tree.body]
+        while todo:
+            s = todo.pop()
+            if isinstance(s, ast.Assign):
+                names = [t.id for target in s.targets for t in getattr(target, "elts", (target,)) if isinstance(t, ast.Name)]
+            elif isinstance(s, (ast.AugAssign, ast.For)):
+                names = [s.target.id] if isinstance(s.target, ast.Name) else []
+            else:
+                names = []
+            for name in names:
+                (again if name in seen else seen).add(name)
+            todo += [inner for block in blocks_of(s) for inner in block]
+        return seen - again
+
 
 def _annotated(annotation: ast.expr | None) -> str:
     name = annotation.id if isinstance(annotation, ast.Name) else annotation.attr if isinstance(annotation, ast.Attribute) else ""
     return name if name in TYPES and name != "bool" else "int64"  # a routine's bool is a word as any other
+
+
+def blocks_of(s: ast.stmt) -> list[list[ast.stmt]]:
+    """The statements inside one."""
+    return [block for name in ("body", "orelse") if (block := getattr(s, name, None))]
+
+
+def holds_loop(body: list[ast.stmt]) -> bool:
+    """Whether there is a loop among statements, or inside them."""
+    return any(isinstance(s, (ast.For, ast.While)) or any(map(holds_loop, blocks_of(s))) for s in body)
 
 
 def module_of(function: Any, symbol: str) -> ir.Module:
@@ -174,13 +210,15 @@ class _Functions:
 
 
 class _Body:
-    """Emits one function. Variables are slots on the stack, which LLVM turns into registers."""
+    """Emits one function. A variable that one statement assigns is a value; the others are slots on the stack, which LLVM turns into
+    registers."""
 
     def __init__(self, functions: _Functions, definition: Definition, made: ir.Function):
         self.functions, self.definition, self.made = functions, definition, made
         self.build = ir.IRBuilder(made.append_basic_block("entry"))
         self.math = Arithmetic(self.build, definition.floats, exact=not definition.wraps)
         self.slots: dict[str, tuple[str, Any]] = {}
+        self.values: dict[str, Value] = {}
         self.ends: list[Any] = []  # where `break` goes, of the loops around
 
     def emit(self) -> None:
@@ -205,10 +243,12 @@ class _Body:
 
     # ---- statements ----
     def block(self, body: list[ast.stmt]) -> None:
+        outer = {**self.values}
         for s in body:
             if self.build.block.is_terminated:
                 raise self.fail(s)
             self.statement(s)
+        self.values = outer
 
     def statement(self, s: ast.stmt) -> None:
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
@@ -261,13 +301,17 @@ class _Body:
                 self.store(t.id, v)
 
     def store(self, name: str, value: Value) -> None:
+        if name in self.definition.assigned_once:
+            self.values[name] = value
+            return
         if name not in self.slots:
             self.slots[name] = value.dtype, slot(self.build, TYPES[value.dtype])
         dtype, place = self.slots[name]
         self.build.store(self.math.as_dtype(value, dtype).of, place)
 
     @contextmanager
-    def loop(self, condition: Callable[[], Any]) -> Iterator[None]:
+    def loop(self, condition: Callable[[], Any], independent: bool = False) -> Iterator[None]:
+        """A loop around the code that is added in it. `independent`: its iterations touch nothing that another one writes."""
         head, body, after = (self.build.append_basic_block(name) for name in ("head", "body", "after"))
         self.build.branch(head)
         self.build.position_at_end(head)
@@ -277,31 +321,37 @@ class _Body:
         yield
         self.ends.pop()
         if not self.build.block.is_terminated:
-            self.build.branch(head)
+            back = self.build.branch(head)
+            if independent:
+                blocks = self.made.blocks
+                say_independent(blocks[blocks.index(body) :], back)
         self.build.position_at_end(after)
 
     def range(self, s: ast.For, name: str) -> None:
         call = s.iter
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range" and not call.keywords):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _RANGES and not call.keywords):
             raise self.fail(s)
         given = [self.integer(a) for a in call.args]
         zero, one = constant(0).of, constant(1).of
         start, stop, step = (zero, given[0], one) if len(given) == 1 else (*given, one)[:3]
-        counter = slot(self.build, I64)
-        self.build.store(start, counter)
+        before = self.build.block
 
-        def before() -> Any:
-            at = self.build.load(counter)
+        def condition() -> Any:
+            at = counter[0] = self.build.phi(I64)
+            at.add_incoming(start, before)
             if isinstance(step, ir.Constant):
                 return self.build.icmp_signed("<" if step.constant > 0 else ">", at, stop)
             rises, falls = self.build.icmp_signed("<", at, stop), self.build.icmp_signed(">", at, stop)
             return self.build.select(self.build.icmp_signed(">", step, zero), rises, falls)
 
-        with self.loop(before):
-            self.store(name, Value("int64", self.build.load(counter)))
+        counter: list[Any] = [None]
+        with self.loop(condition, call.func.id == INDEPENDENT and not holds_loop(s.body)):
+            outer = {**self.values}
+            self.store(name, Value("int64", counter[0]))
             self.block(s.body)
+            self.values = outer
             if not self.build.block.is_terminated:
-                self.build.store(self.build.add(self.build.load(counter), step, flags=("nsw",)), counter)
+                counter[0].add_incoming(self.build.add(counter[0], step, flags=("nsw",)), self.build.block)
 
     # ---- expressions ----
     def expression(self, e: ast.expr) -> Value | None:
@@ -328,6 +378,10 @@ class _Body:
             stop = lambda: known  # noqa: E731
             return self.choose(e, first, *((stop, follow) if isinstance(e.op, ast.Or) else (follow, stop)))
         if isinstance(e, ast.IfExp):
+            if isinstance(e.body, _AT_HAND) and isinstance(e.orelse, _AT_HAND):
+                test = self.value(e.test)
+                with self.at(e):
+                    return self.math.select(self.math.cast(test, "bool"), self.value(e.body), self.value(e.orelse))
             return self.choose(e, e.test, lambda: self.value(e.body), lambda: self.value(e.orelse))
         if isinstance(e, ast.Call) and not e.keywords:
             with self.at(e):
@@ -387,6 +441,8 @@ class _Body:
         return Value(dtype, result)
 
     def name(self, e: ast.Name) -> Value:
+        if e.id in self.values:
+            return self.values[e.id]
         if e.id in self.slots:
             dtype, place = self.slots[e.id]
             return Value(dtype, self.build.load(place))

@@ -45,6 +45,9 @@ def lanes(dtype: str) -> int:
 ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 """The largest tile."""
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
+UNROLLED = 8
+"""Terms of an iteration where rows of A are runs of memory: their places are the same but for a constant. On a core that another thread
+uses too, instructions beside the products cost as much as these."""
 
 
 class _Sums:
@@ -86,10 +89,14 @@ class _Sums:
 
     def add(self, a: Any, steps: list[Any], b: Any) -> None:
         """The products of a column of A, whose elements are `steps` apart from the first, and a row of B."""
+        self.add_at([self.build.gep(a, [step]) for step in steps], b)
+
+    def add_at(self, places: list[Any], b: Any) -> None:
+        """The products of the elements of A in some places, one for each row, and a row of B."""
         build = self.build
         columns = [build.load(self._vector_at(b, v), align=self.align) for v in range(len(self.slots[0]))]
-        for row, step in zip(self.slots, steps, strict=True):
-            factor = spread(build, build.load(build.gep(a, [step])), self.count)
+        for row, place in zip(self.slots, places, strict=True):
+            factor = spread(build, build.load(place), self.count)
             for total, column in zip(row, columns, strict=True):
                 product = build.fmul(factor, column, flags=("contract",))
                 build.store(build.fadd(build.load(total), product, flags=("contract",)), total)
@@ -171,14 +178,23 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
                 place = build.mul(build.add(build.mul(part, far_rows), row), far_row)
                 for line in range(vectors * VECTOR_BYTES // LINE + 1):
                     ask_line(build, build.gep(far, [build.add(place, constant(line * some))]), 0, 2)
-            with counted(build, constant(some)) as term:
-                add(build.add(begun, term))
+            with counted(build, constant(some // UNROLLED)) as some_terms:
+                first_term = build.add(begun, build.mul(some_terms, constant(UNROLLED)))
+                row, starts = build.gep(b, [build.mul(first_term, b_row)]), [build.gep(a, [build.add(first_term, s)]) for s in steps]
+                for i in range(UNROLLED):
+                    sums.add_at([build.gep(start, [constant(i)]) for start in starts], row)
+                    row = build.gep(row, [b_row])
         done = build.mul(whole, constant(some))
         with counted(build, build.sub(terms, done)) as term:
             add(build.add(done, term))
         sums.end()
 
     return _function(f"run_tile_{dtype}_{rows}x{vectors}", emit)
+
+
+def _if_left(vectors: int) -> str:
+    """Where so many vectors are left behind the first `v`, or the most that a tile has."""
+    return f"{'if' if vectors == 1 else 'elif'} vectors - v {'>=' if vectors == VECTORS else '=='} {vectors}"
 
 
 def dispatch_runs(dtype: str) -> Any:
@@ -196,33 +212,38 @@ def dispatch_runs(dtype: str) -> Any:
               f"        ahead = here + {ROWS} * a_row * {size} if r + {2 * ROWS} <= rows else after",
               f"        asked = r // {ROWS} * (terms // {some}) * each",
               "        each = each if asked < terms else 0",
-              f"        there = far + asked * far_row * {size}"]  # fmt: skip
+              f"        there = far + asked * far_row * {size}",
+              "        v = 0",
+              "        while v < vectors:",
+              f"            to = c + (r * c_row + v * {lanes(dtype)}) * {size}",
+              f"            past = v * {VECTOR_BYTES}"]  # fmt: skip
     scope: dict[str, Any] = {}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
-        source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
-                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first, met, there, "
+        source += [f"            {_if_left(vectors)}:",
+                   f"                tile_{vectors}(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, "
                    "far_row, each)"]  # fmt: skip
-    source += [f"        r += {ROWS}", "    return r"]
+    source += [f"            v += {VECTORS}", f"        r += {ROWS}", "    return r"]
     return from_source("\n".join(source) + "\n", scope)
 
 
 def dispatch(dtype: str) -> Any:
-    """products(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, rows, vectors, first): a tile for `rows` rows
-    of any number and up to VECTORS vectors."""
+    """products(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, rows, vectors, first): tiles for any number of
+    rows and of vectors; those of the same rows come one after the other."""
     size = dt.size(dtype)
     arguments = "a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, rows, vectors, first"
     source = [f"def products({arguments}):", "    r = 0"]
     scope: dict[str, Any] = {}
     for i, height in enumerate(HEIGHTS):
-        source.append(f"    {'while' if i == 0 else 'if'} r + {height} <= rows:")
+        source += [f"    {'while' if i == 0 else 'if'} r + {height} <= rows:", "        v = 0", "        while v < vectors:",
+                   f"            to = c + (r * c_row + v * {lanes(dtype)}) * {size}"]  # fmt: skip
         for vectors in range(1, VECTORS + 1):
             name = f"tile_{height}_{vectors}"
             scope[name] = _tile(dtype, height, vectors)
-            source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
-                       f"            {name}(a + r * a_row * {size}, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, "
-                       f"c + r * c_row * {size}, c_row, first)"]  # fmt: skip
-        source.append(f"        r += {height}")
+            source += [f"            {_if_left(vectors)}:",
+                       f"                {name}(a + r * a_row * {size}, a_row, a_channel, a_taps, b + v * {VECTOR_BYTES}, b_channel, "
+                       "b_taps, channels, taps, to, c_row, first)"]  # fmt: skip
+        source += [f"            v += {VECTORS}", f"        r += {height}"]
     return from_source("\n".join(source) + "\n", scope)
 
 

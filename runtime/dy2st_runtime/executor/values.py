@@ -115,6 +115,35 @@ def counted(builder: ir.IRBuilder, count: Any) -> Iterator[Any]:
     builder.position_at_end(after)
 
 
+class _Distinct(ir.MDValue):
+    """A node of metadata that equals no other one."""
+
+    def __init__(self, module: ir.Module):
+        super().__init__(module, (), name=str(len(module.metadata)))
+
+    def descr(self, buf: list[str]) -> None:
+        buf.append(f"distinct !{{ {', '.join(node.get_reference() for node in self.operands)} }}\n")
+
+
+def say_independent(blocks: Sequence[ir.Block], back: Any) -> None:
+    """Tells LLVM that an iteration of an innermost loop touches no memory that another one writes.
+
+    Args:
+        blocks: those of the loop's body; back: the branch to its head.
+    """
+    module = back.module
+    touching = [x for block in blocks for x in block.instructions
+                if x.opname in ("load", "store") and not isinstance(x.operands[-1], ir.AllocaInstr)]  # fmt: skip
+    if not touching:
+        return
+    group = next((node for node in module.metadata if isinstance(node, _Distinct) and not node.operands), None) or _Distinct(module)
+    for x in touching:
+        x.set_metadata("llvm.access.group", group)
+    loop = _Distinct(module)
+    loop.operands = (loop, module.add_metadata(["llvm.loop.parallel_accesses", group]))
+    back.set_metadata("llvm.loop", loop)
+
+
 class Arithmetic:
     """The operators, as code behind a builder.
 

@@ -27,11 +27,14 @@ from llvmlite import ir
 from .. import dtype as dt
 from ..loopir import conv_plan as at
 from ..loopir.conv_plan import WINOGRAD_CHANNELS as CHANNELS
-from ..loopir.conv_plan import WINOGRAD_ROWS as ROWS
+from ..loopir.conv_plan import WINOGRAD_ROWS
 from ..loopir.conv_plan import WINOGRAD_VECTORS as VECTORS
 from . import symbols, tiles
 from .runs import LINE, SCALARS, ask_line, round_up, spread, stack, word
 from .values import I64, Instruction, counted, declared, external
+
+ROWS = round_up(WINOGRAD_ROWS, tiles.ROWS) * tiles.ROWS
+"""Filters of a task at most: whole tiles, as blocks of rows are."""
 
 
 class _Code:

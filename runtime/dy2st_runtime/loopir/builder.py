@@ -107,7 +107,8 @@ class KernelBuilder:
     # ---- arguments ----
     def tensor(self, var: str, dtype: str, shape: Sequence[int], written: bool) -> TensorRef:
         """An argument bound to the Program's variable `var`; `shape` is its static shape (-1 = open)."""
-        arg = n.TensorArg(f"t{len(self.kernel.tensors)}", var, dtype, len(shape), written)
+        ones = tuple([axis for axis, d in enumerate(shape) if d == 1])
+        arg = n.TensorArg(f"t{len(self.kernel.tensors)}", var, dtype, len(shape), written, ones)
         self.kernel.tensors.append(arg)
         self._static.update(((arg.name, axis), d) for axis, d in enumerate(shape) if d != -1)
         return TensorRef(self, arg, shape)

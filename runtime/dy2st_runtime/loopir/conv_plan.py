@@ -42,7 +42,9 @@ WINOGRAD = 49
 COST = 50
 # 1: rows of the output are whole vectors, and panels end where they do: pixels are counted along them, not along those of the frame
 ALIGNED = 51
-HEADER = 52
+# 1: a panel of columns that lie in the image as they are is copied before it is multiplied
+COPIED = 52
+HEADER = 53
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)

@@ -170,13 +170,14 @@ Stmt = Let | Var | Assign | Store | For | While | When | Fail | SetShape | Gemm 
 
 @dataclass
 class TensorArg:
-    """A tensor argument: `name` in the kernel, `var` in the Program."""
+    """A tensor argument: `name` in the kernel, `var` in the Program. `ones`: the axes that are known to have size 1."""
 
     name: str
     var: str
     dtype: str
     rank: int
     written: bool = False
+    ones: tuple[int, ...] = ()
 
 
 @dataclass
@@ -200,12 +201,12 @@ class Kernel:
     @functools.cached_property
     def key(self) -> tuple[Any, ...]:
         """What tells kernels apart that do not do the same, or not to arguments of the same kinds. To be asked for when it is complete."""
-        tensors = tuple((t.name, t.dtype, t.rank, t.written) for t in self.tensors)
+        tensors = tuple((t.name, t.dtype, t.rank, t.written, t.ones) for t in self.tensors)
         return self.label, tensors, tuple((s.name, s.dtype) for s in self.scalars), _key(self.body)
 
     def bound(self, names: Mapping[str, str]) -> Kernel:
         """The same kernel on other variables of the Program."""
-        tensors = [TensorArg(t.name, names[t.var], t.dtype, t.rank, t.written) for t in self.tensors]
+        tensors = [TensorArg(t.name, names[t.var], t.dtype, t.rank, t.written, t.ones) for t in self.tensors]
         made = Kernel(self.label, tensors, self.scalars, self.body)
         vars(made)["key"] = self.key  # it knows nothing of these variables, and takes a walk over the body
         return made

@@ -66,7 +66,7 @@ def divisible(kernel: n.Kernel) -> Any:
         g, inside = s.body[-1], _named(s)
         sizes = (g.m, g.n, g.k)
         return s if g.c not in (g.a, g.b) and not any(name in inside for e in sizes for name in _names(e)) else None
-    if not s.parallel or _adds(s) or _assigned(s) - _named(s):
+    if not s.parallel or adds(s) or _assigned(s) - _named(s):
         return None
     loops, _ = nest(s)
     if any(_number(loop.start) != 0 or _number(loop.step) != 1 for loop in loops):
@@ -94,7 +94,7 @@ def _written(s: Any) -> set[str]:
     return found
 
 
-def _adds(s: Any) -> bool:
+def adds(s: Any) -> bool:
     """Whether iterations may add to one element: threads would lose additions."""
     return any(isinstance(t, n.Store) and t.atomic_add for t in _statements(s))
 

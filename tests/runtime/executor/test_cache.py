@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import os
+import signal
 import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from dy2st_runtime import config, threads
@@ -194,11 +197,61 @@ def test_what_is_expected_of_a_program() -> None:
 
 def test_a_worker_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python starts with this
+    monkeypatch.setattr(worker, "_serve", lambda tasks: os._exit(1))  # and no fork does anything
     compiler = KernelCompiler(ObjectCache(tmp_path))
     with compiler.beginning(["look"]):
         assert len(compiler.addresses([source("tan")])) == 1
-    at_once = dataclasses.replace(ENGINES["llvm"], start_seconds=0.0)
+    at_once = dataclasses.replace(ENGINES["llvm"], kernel_seconds=1.0, start_seconds=0.0)
     assert len(compiler.addresses([source("sin"), source("cos")], engine=at_once)) == 2
+
+
+forking = pytest.mark.skipif(not worker._forks(), reason="workers are no forks here")
+
+
+@forking
+def test_a_fork_has_nothing_of_its_parents_but_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = tmp_path / "seen"
+    monkeypatch.setattr(worker, "_serve", lambda tasks: seen.write_text(
+        f"{sorted(os.listdir('/proc/self/fd'))[:3]} {len(os.listdir('/proc/self/fd'))} {signal.getsignal(signal.SIGUSR1)!r}"))  # fmt: skip
+    at_exit = tmp_path / "at exit"
+    atexit.register(at_exit.write_text, "")
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with open(tmp_path / "open", "w"), worker.Worker(tmp_path) as process:
+            process.finish()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        atexit.unregister(at_exit.write_text)
+    # the three files that any process has, and that of the list itself
+    assert seen.read_text() == f"['0', '1', '2'] 4 {signal.SIG_DFL!r}"
+    assert not at_exit.exists()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == set()
+
+
+@forking
+def test_where_no_fork_is_possible_another_python_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", mock.Mock(side_effect=OSError("no memory")))
+    files = len(os.listdir("/proc/self/fd"))
+    text = source("tan")
+    symbol = KernelCompiler(ObjectCache(tmp_path)).symbol(text, ENGINES["llvm"])
+    with worker.Worker(tmp_path) as process:
+        assert isinstance(process._process, subprocess.Popen)
+        process.give([(symbol, text)], ENGINES["llvm"])
+        process.finish()
+    assert ObjectCache(tmp_path).get(symbol) is not None
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+@forking
+def test_a_fork_that_somebody_else_has_waited_for_is_not_ended_again(tmp_path: Path) -> None:
+    process = worker.Worker(tmp_path)
+    process._tasks.put(None)
+    os.waitpid(process._process._id, 0)
+    with mock.patch.object(os, "kill") as kill:
+        process._process.wait()
+        with process:
+            pass
+    kill.assert_not_called()
 
 
 def test_what_a_killed_process_left_is_removed_after_a_while(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from dy2st_runtime import custom_op
+from dy2st_runtime import config, custom_op
 from dy2st_runtime.errors import Location
-from dy2st_runtime.executor import executable, kept, planning
+from dy2st_runtime.executor import compile, executable, kept, planning
 from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.ir import IRBuilder, Program
@@ -99,6 +99,129 @@ def test_what_a_plan_depends_on_is_in_its_name(monkeypatch):
         others.append(name(program()))
     assert len({plain, name(open_), *others}) == len(others) + 2
     assert None not in others
+
+
+def fuller() -> Program:
+    """One with all that a Program may have."""
+    made = Program()
+    block = made.global_block()
+    block.create_var("w", "float32", (2, 3), persistable=True)
+    x = block.create_var("x", "float32", (2, 3), is_data=True)
+    c = block.create_var("c", "bool", (1,), is_data=True)
+    b = IRBuilder(block)
+    sides = []
+    for factor in (2.0, 3.0):
+        side = b.sub_block()
+        with b.inside(side):
+            side.results = [b.scaled(x, factor).name]
+        sides.append(side)
+    b.cond(c, true_block=sides[0], false_block=sides[1])
+    b.constant(2.0, "float32", [2])
+    block.ops[1].attrs["values"] = np.array([1, 2])
+    return made
+
+
+def _attr(name: str, value: Any) -> Any:
+    return lambda p: p.global_block().ops[0].attrs["true_block"].ops[0].attrs.__setitem__(name, value)
+
+
+def _of(name: str, **values: Any) -> Any:
+    return lambda p: vars(p.global_block().vars[name]).update(values)
+
+
+PARTS: dict[str, Any] = {
+    "dtype": _of("x", dtype="float64"),
+    "shape": _of("x", shape=(2, -1)),
+    "kind": _of("x", kind="array"),
+    "persistable": _of("w", persistable=False),
+    "stop_gradient": _of("x", stop_gradient=True),
+    "is_parameter": _of("w", is_parameter=True),
+    "is_data": _of("x", is_data=False),
+    "an attribute": _attr("scale", 4.0),
+    "the type of an attribute": _attr("scale", 2),
+    "the sign of 0": _attr("bias", -0.0),
+    "one more attribute": _attr("more", None),
+    "an array": lambda p: p.global_block().ops[1].attrs.update(values=np.array([1, 3])),
+    "the dtype of an array": lambda p: p.global_block().ops[1].attrs.update(values=np.array([1, 2], "int32")),
+    "an input": lambda p: p.global_block().ops[0].attrs["true_block"].ops[0].inputs.update(X=["w"]),
+    "an output": lambda p: p.global_block().ops[1].outputs.update(Out=["w"]),
+    "a result": lambda p: setattr(p.global_block().ops[0].attrs["true_block"], "results", ["x"]),
+    "a param": lambda p: setattr(p.global_block().ops[0].attrs["true_block"], "params", ["x"]),
+    "which block": lambda p: p.global_block().ops[0].attrs.update(true_block=p.global_block().ops[0].attrs["false_block"]),
+    "the order of ops": lambda p: p.global_block().ops.reverse(),
+    "a place": lambda p: setattr(p.global_block().ops[0], "location", Location("model.py", 1)),
+    "a place's caller": lambda p: setattr(p.global_block().ops[0], "location", Location("model.py", 1, caller=Location("main.py", 2))),
+    "segments": lambda p: setattr(p.global_block().ops[0], "segments", (1,)),
+    "updates": lambda p: p.updates.update(w="x"),
+    "absent feeds": lambda p: p.absent_feeds.add("x"),
+    "the seed": lambda p: setattr(p, "random_seed", 3),
+    "a function": lambda p: p.add_function("f"),
+}
+
+
+def test_each_part_of_a_program_is_in_its_name():
+    names = dict.fromkeys(["nothing", *PARTS])
+    for part in names:
+        changed = fuller()
+        PARTS.get(part, lambda p: None)(changed)
+        names[part] = kept.symbol(changed, ["x", "c"], ["x"], (), "")
+    assert names["nothing"] == kept.symbol(fuller(), ["x", "c"], ["x"], (), "")
+    assert None not in names.values()
+    assert len(set(names.values())) == len(names)
+
+
+def test_what_is_fed_and_fetched_is_in_the_name():
+    p = fuller()
+    asked = [(["x", "c"], ["x"], ()), (["c", "x"], ["x"], ()), (["x", "c"], ["w"], ()), (["x", "c"], ["x", "x"], ()),
+             (["x", "c"], ["x"], ["c"])]  # fmt: skip
+    assert len({kept.symbol(p, *one, "") for one in asked}) == len(asked)
+
+
+@pytest.mark.parametrize("switch", [config.CHECKS, config.WINOGRAD], ids=lambda s: s.name)
+def test_switches_are_in_the_name(switch):
+    plain = kept.symbol(fuller(), ["x"], ["x"], (), "")
+    with switch.override(not switch.get()):
+        assert kept.symbol(fuller(), ["x"], ["x"], (), "") != plain
+
+
+@pytest.mark.parametrize("name", ["NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"])
+def test_what_decides_on_the_digits_of_constants_is_in_the_name(name, monkeypatch):
+    plain = kept.symbol(fuller(), ["x"], ["x"], (), "")
+    monkeypatch.setenv(name, "AVX2")
+    changed = kept.symbol(fuller(), ["x"], ["x"], (), "")
+    with mock.patch.object(os, "confstr", return_value="glibc 9.9"):
+        other_library = kept.symbol(fuller(), ["x"], ["x"], (), "")
+    assert len({plain, changed, other_library}) == 3
+
+
+@pytest.mark.parametrize(("of", "name"), [("llvmlite", "__version__"), ("np", "__version__")])
+def test_versions_are_in_what_a_plan_depends_on(of, name, monkeypatch):
+    engine = compile.ENGINES["llvm"]
+    plain = compile.fingerprint(engine)
+    monkeypatch.setattr(getattr(compile, of), name, "0.0")
+    assert compile.fingerprint(engine) != plain
+
+
+@pytest.mark.parametrize("of", ["get_host_cpu_features", "get_host_cpu_name", "get_default_triple"])
+def test_the_processor_is_in_what_a_plan_depends_on(of, monkeypatch):
+    engine = compile.ENGINES["llvm"]
+    plain = compile.fingerprint(engine)
+    monkeypatch.setattr(compile.llvm, of, dict if of.endswith("features") else lambda: "other")
+    assert compile.fingerprint(engine) != plain
+
+
+def test_the_text_of_the_runtime_and_pythons_version_are_in_the_name(monkeypatch):
+    plain = kept._environment()
+    with mock.patch.object(sys, "version", "4.0"):
+        other_python = kept._environment.__wrapped__()
+    read = pathlib.Path.read_bytes
+    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == "fold.py"))
+    assert len({plain, other_python, kept._environment.__wrapped__()}) == 3
+
+
+def test_an_op_from_elsewhere_is_planned_in_each_process(monkeypatch):
+    monkeypatch.setattr(registry.get("scale"), "__module__", "elsewhere")
+    assert kept.symbol(fuller(), ["x"], ["x"], (), "") is None
 
 
 def test_the_name_is_the_same_in_every_process(tmp_path):

@@ -33,6 +33,38 @@ def test_only_loops_that_can_have_vectors_take_the_vectorizer() -> None:
     assert flags("while start < stop:", *(f"    {line}" for line in ("s = 1", *LOOP)), "    start += 1")["vectorized"]
 
 
+def test_only_loops_that_go_on_with_a_variable_do_several_vectors_at_once() -> None:
+    sums = ("m = float32(0.0)", "for i in range(start, stop):", "    m = sum_float32(m, ld_float32(args, i))", "st_float32(args, 0, m)")
+    assert not flags("s = 1", *LOOP)["interleaved"]
+    assert flags(*sums)["interleaved"]
+    assert flags("s = 1", *LOOP, *sums)["interleaved"]
+    assert not flags(*sums, "call_conv_images_float32(args, args, args, 0)")["interleaved"]
+
+
+def vectors(over: str, *body: str) -> str:
+    """What becomes of a loop of these lines over `range` or `independent`, on addresses that the arguments hold."""
+    lines = ["def kernel(args, start, stop):", "a = ld_int64(args, 0)", "b = ld_int64(args, 1)", f"for i in {over}(start, stop):",
+             *body, "return 0"]  # fmt: skip
+    made = []
+    plain = scalars.optimized
+    with mock.patch.object(scalars, "optimized", lambda *args, **kwargs: made.append(plain(*args, **kwargs)) or made[-1]):
+        llvm_engine.object_file("\n    ".join(lines) + "\n", "k_test")
+    return str(made[0])
+
+
+def test_independent_iterations_need_no_test_of_whether_memory_overlaps() -> None:
+    copy = "    st_float32(b, i, ld_float32(a, i) + float32(1.0))"
+    tested, untested = vectors("range", copy), vectors("independent", copy)
+    assert "x float>" in tested
+    assert "x float>" in untested
+    assert tested.count("icmp") > untested.count("icmp")
+
+
+def test_a_loop_that_holds_another_one_is_not_said_to_be_independent() -> None:
+    assert "parallel_accesses" not in vectors("independent", "    for j in range(0, 4):", "        st_float32(b, j, ld_float32(a, i))")
+    assert "parallel_accesses" in vectors("range", "    for j in independent(0, start):", "        st_float32(b, j, ld_float32(a, i))")
+
+
 def test_a_stride_that_is_chosen_is_taken_out_of_the_loop() -> None:
     assert not flags("s = 1", *LOOP)["unswitched"]
     assert flags("s = (0 if (start == 1) else 1)", *LOOP)["unswitched"]

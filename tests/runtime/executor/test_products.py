@@ -17,6 +17,7 @@ SIZES = [
     (1, 1, 1), (1, 5, 3), (1, 200, 70), (1, 400, 300), (3, 1, 40), (65, 1, 300), (4, 50, 33), (5, 50, 33), (7, 48, 16), (8, 96, 1),
     (20, 100, 40), (33, 31, 29), (64, 129, 257), (257, 47, 64), (300, 20, 513), (40, 24, 0),
     (97, 7, 300), (48, 2, 520), (16, 3, 5), (150, 13, 40), (30, 5, 0),
+    (1, 517, 300), (530, 1, 301), (1, 4100, 37),
 ]  # fmt: skip
 
 
@@ -76,7 +77,8 @@ def test_products(trans_a: bool, trans_b: bool, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(("trans_a", "trans_b"), [(False, False), (True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("sizes", [(5, 300, 300), (300, 5, 300), (1, 200, 70), (200, 1, 300), (97, 64, 520), (65, 65, 40)])
+@pytest.mark.parametrize("sizes", [(5, 300, 300), (300, 5, 300), (1, 200, 70), (200, 1, 300), (97, 64, 520), (65, 65, 40), (1, 700, 203),
+                                   (700, 1, 203)])  # fmt: skip
 def test_the_division_changes_no_bit(sizes: tuple[int, int, int], trans_a: bool, trans_b: bool) -> None:
     product = Product(*sizes, trans_a, trans_b, "float32", 0)
     parts = -(-max(sizes[:2]) // layout.PRODUCT_PART)
@@ -92,4 +94,5 @@ def test_the_sizes_reach_every_path() -> None:
     assert any(k > products.REDUCTION for _, _, k in SIZES)
     assert any(n % lanes and n > lanes * tiles.VECTORS for _, n, _ in SIZES)
     assert any(1 < m <= products.DOTS for m, _, _ in SIZES)
+    assert any(m == 1 and n * k * 4 > products.STREAMED and n % lanes and k % products.TOGETHER for m, n, k in SIZES)
     assert any(1 < n < tiles.lanes("float64") and m > lanes * tiles.VECTORS and k > products.REDUCTION for m, n, k in SIZES)

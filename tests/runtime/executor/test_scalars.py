@@ -109,6 +109,34 @@ def test_only_the_side_that_is_chosen_is_computed() -> None:
     assert native(0, 3) == 3
 
 
+def scoped(a: int, b: int) -> int:
+    if a > b:
+        inner = a
+        a = inner * 2
+    return inner
+
+
+def test_a_variable_that_one_statement_assigns_is_known_in_its_block_only() -> None:
+    with pytest.raises(TypeError, match="'inner' is not in the language"):
+        compiled(scoped)
+
+
+def carried(a: int, b: int) -> int:
+    last = 0
+    for i in range(a, b):
+        square = i * i
+        if square > 20:
+            last = square
+            break
+        last = last + square if square > 3 else last
+    return last
+
+
+def test_a_loop_that_is_left_keeps_what_several_statements_assign() -> None:
+    made = compiled(carried)
+    assert [made(0, n) for n in range(8)] == [carried(0, n) for n in range(8)]
+
+
 def test_a_generated_text() -> None:
     function = scalars.from_source("def twice(a):\n    return factor * a\n", {"factor": 2})
     assert compiled(function)(21) == function(21) == 42

@@ -21,6 +21,7 @@ from dy2st_runtime.loopir import conv_plan
 from dy2st_runtime.lowering.lower import lower
 from llvmlite import ir
 from op_cases import Case
+from test_scalars import compiled as natively
 
 # attributes, then (batch, channels, height, width, filters, kernel height, kernel width)
 GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
@@ -34,6 +35,7 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
             (2, 70, 5, 60, 1, 3, 3),
             (2, 90, 13, 2, 24, 3, 3),  # a vector of pixels from more rows than are put together at once
             (1, 130, 9, 8, 20, 3, 3),  # packed in several passes
+            (1, 3, 9, 43, 512, 3, 3),  # blocks of as many rows as there may be, which no tiles of six rows fill
             (0, 4, 5, 5, 6, 3, 3),
             (1, 1, 1, 1, 1, 3, 3),
         ],
@@ -52,6 +54,12 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
             (2, 130, 1, 1, 20, 1, 1),
             (2, 16, 40, 40, 8, 1, 1),
             (2, 65, 130, 130, 25, 1, 1),  # images that no cache holds
+            (2, 170, 7, 7, 50, 1, 1),  # panels that narrow vectors copy, with a pixel left
+            (1, 1100, 6, 8, 83, 1, 1),  # in several passes over the reduction
+            (1, 180, 5, 7, 45, 1, 1),  # the last panel has no whole vectors
+            (1, 13, 40, 48, 31, 1, 1),  # few terms: several panels at a time
+            (2, 70, 16, 32, 23, 1, 1),
+            (1, 3, 12, 32, 15, 3, 1),  # likewise with several taps
             (1, 2, 20, 21, 3, 17, 17),  # more taps than a pass over the reduction
             (1, 1, 3, 3, 2, 3, 3),
         ],
@@ -160,6 +168,26 @@ def test_filters_of_known_size_for_each_channel(attrs: dict[str, Any], rows: lis
         assert all("call_conv_direct" in source for source in executable.sources)
         last = {name: before_a_forbidden_page(v) for name, v in inputs.items()}
         same(executable.run(list(last.values()))[0], Case("conv2d", inputs, attrs).run()[0], sizes[5] * sizes[6])
+
+
+@pytest.mark.parametrize("kernel", conv_plan.DIRECT_KERNELS)
+@pytest.mark.parametrize("stride", conv_plan.DIRECT_STRIDES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_plane_for_each_channel_is_written_and_nothing_else(kernel: int, stride: int, dtype: str) -> None:
+    """Other threads write the planes beside it, which in memory are its neighbours."""
+    direct, before = conv_direct.direct(kernel, stride, dtype), kernel // 2
+    run = natively(direct)
+    w = random(dtype, kernel, kernel)
+    for height in (1, 2, 3, 4, 5, 7, 8, 9):
+        for width in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 17, 20, 33):
+            x = random(dtype, height, width)
+            want = Case("conv2d", {"Input": x[None, None], "Filter": w[None, None]},
+                        {"strides": [stride, stride], "paddings": [before, before]}).run()[0][0, 0]  # fmt: skip
+            out = np.full(want.size + 128, np.nan, dtype)
+            run(x.ctypes.data, w.ctypes.data, out[64:].ctypes.data, 1, 1, height, width, *want.shape, before, before, 0)
+            same(out[64:-64].reshape(want.shape), want, kernel * kernel)
+            assert np.isnan(out[:64]).all()
+            assert np.isnan(out[-64:]).all()
 
 
 def test_an_infinity_reaches_the_windows_of_its_channel_only() -> None:

@@ -26,6 +26,7 @@ PAYING: list[tuple[dict[str, Any], tuple[int, ...]]] = [
     ({"groups": 3, "paddings": [1, 1]}, (2, 72, 24, 24, 96)),
     ({"padding_algorithm": "SAME"}, (1, 48, 4, 100, 64)),
     (SAME, (1, 20, 70, 70, 260)),
+    (SAME, (1, 32, 28, 28, 128)),  # blocks of as many filters as there may be, which no tiles of six rows fill
 ]  # fmt: skip
 PLAIN: list[tuple[dict[str, Any], tuple[int, ...]]] = [
     (SAME, (1, 3, 40, 40, 24)),  # few channels
