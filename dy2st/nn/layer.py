@@ -301,6 +301,8 @@ class Layer:
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
         """All parameters, each once."""
+        if not dispatch.in_dynamic_mode():  # a layer may be one of several there, as only the run knows
+            return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
         found: dict[int, Parameter] = {}
         seen: set[int] = set()
         layers: list[Layer | None] = [self]

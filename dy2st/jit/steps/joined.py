@@ -12,6 +12,7 @@ from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import Dy2stError
 from dy2st_runtime.executor import make_executable, versions_of
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable, clone_program
+from dy2st_runtime.ir.absent import maybe_absent
 from dy2st_runtime.ir.infer import infer_types
 from dy2st_runtime.ir.visit import all_ops, may_raise
 
@@ -40,6 +41,8 @@ def can_be_joined(concrete: ConcreteProgram) -> bool:
     if not concrete.only_changes_buffers or not concrete.differentiable or not _is_plain(concrete.recipe):
         return False
     block, changed = concrete.program.global_block(), {position for _, position in concrete.effects.captures}
+    if not maybe_absent(concrete.program).isdisjoint(concrete.fetches):
+        return False  # a result that is None in some runs
     for i, (name, active) in enumerate(zip(concrete.fetches, concrete.active(), strict=True)):
         v = block.var(name)
         if v.kind != "dense" or (i in changed and active) or (v.persistable and i not in changed):

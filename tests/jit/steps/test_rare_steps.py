@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dy2st_runtime.executor.executable import Session
+from loops import Plain, run
 
 import dy2st as paddle
 from dy2st import nn
@@ -242,3 +243,28 @@ def test_threads_that_train_one_model_at_once() -> None:
         t.join()
     assert errors == []
     assert all(np.isfinite(a).all() for a in loop.state)
+
+
+def test_results_that_are_none_in_some_runs() -> None:
+    class Maybe(Plain):
+        def forward(self, x: Any) -> Any:
+            h = super().forward(x)
+            if x.sum() > 0:
+                return h
+            return None
+
+    def body(loop: Any, i: int, x: Any, y: Any, labels: Any) -> None:
+        found = loop.model(x)
+        loop.note(found is None)
+        if found is not None:
+            loss = F.mse_loss(found, y)
+            loss.backward()
+            loop.optimizer.step()
+            loop.optimizer.clear_grad()
+            loop.note(loss)
+
+    eager, static = (run(body, Maybe, static=static, steps=20) for static in (False, True))
+    assert static.steps is None
+    assert {True, False} <= {x for x in eager.seen if isinstance(x, bool)}
+    for a, b in zip(eager.end(), static.end(), strict=True):
+        np.testing.assert_allclose(b, a, 2e-4, 2e-5)

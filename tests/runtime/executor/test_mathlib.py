@@ -21,6 +21,7 @@ def run(fn: str, x: np.ndarray) -> np.ndarray:
     out = np.empty_like(x)
     descriptors = np.zeros((2, layout.DESCRIPTOR_WORDS), np.int64)
     buffer = np.array([out.ctypes.data, -1], np.int64)
+    descriptors[:, layout.DIMS : layout.DIMS + layout.MAX_RANK] = 1  # sizes beyond the rank
     descriptors[0, [layout.DATA, layout.STATE, layout.DIMS]] = x.ctypes.data, 1, x.size
     descriptors[1, layout.BUFFER] = buffer.ctypes.data
     record = np.array([*[0] * layout.RECORD_HEAD, descriptors[0].ctypes.data, descriptors[1].ctypes.data], np.int64)
