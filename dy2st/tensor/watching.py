@@ -24,6 +24,10 @@ class Watcher:
         """An op is about to run; its outputs, if this gives them."""
         raise NotImplementedError
 
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A `composite` function is called; its result."""
+        raise NotImplementedError
+
     def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
         """`backward()` is called; whether this does what there is to do."""
         raise NotImplementedError

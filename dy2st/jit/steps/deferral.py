@@ -19,7 +19,7 @@ from ...tensor.tape import has_hooks
 from ..captures import View
 from .joined import JoinedStep, Layout
 from .owed import gradient
-from .script import GIVEN, INPUT, PARAM, SLOT, Line, Operand, kind_of
+from .script import GIVEN, INPUT, PARAM, SLOT, Line, Literal, Operand, Span, kind_of
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 RunLater = Callable[["ConcreteProgram", Sequence[Tensor], Sequence[Any], View], list[Tensor]]
 ref = weakref.ref
+NOBODY = ref(Tensor([]))
+"""A reference to a tensor that is gone."""
 WAITING, ASKED, ENDING, STEPPED, SETTLED = range(5)
 """The call waits, `backward()` waits too, both are about to run as usual, the step has run, all is as if nothing had waited."""
 
@@ -114,6 +116,34 @@ class Deferral(watching.Watcher):
                     self.end()
                     return None
         return None
+
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        span = self.joined.script.spans.get(self.at)
+        if span is not None and span.function is function and self.state == WAITING and self._is_called(span, args, kwargs):
+            refs, layout = self.refs, self.layout
+            slot = len(refs) + span.slots - 1
+            # shapes that are known were found op by op, when a step had inputs of these shapes
+            if slot < len(layout.forms):
+                t = deferred(self, slot, layout.forms[slot], self.joined.stops[slot])
+                refs += [NOBODY] * (span.slots - 1)
+                refs.append(ref(t))
+                self.at = span.end
+                if self.state == WAITING:  # see `apply`
+                    return t
+        return function(*args, **kwargs)
+
+    def _is_called(self, span: Span, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        if len(args) != len(span.args) or kwargs.keys() != span.kwargs.keys():
+            return False
+        if dispatch.is_grad_enabled() is not self.lines[span.begin].grad:
+            return False
+        for x, told in zip(args, span.args, strict=True):
+            if not self._is_told(x, told):
+                return False
+        return not kwargs or all(self._is_told(x, span.kwargs[name]) for name, x in kwargs.items())
+
+    def _is_told(self, x: Any, told: Operand | Literal) -> bool:
+        return told.is_same(x) if type(told) is Literal else isinstance(x, Tensor) and self._fits(x, told)  # type: ignore[arg-type]
 
     def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         if (attrs is not line.attrs and not line.has(attrs)) or dispatch.is_grad_enabled() is not line.grad:

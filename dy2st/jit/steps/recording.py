@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ops.registry import OpDef, TensorType
@@ -12,7 +12,7 @@ from ...tensor import Parameter, Tensor, autograd, dispatch, due, watching
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
 from ...tensor.tape import has_hooks
-from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Operand, Script, kind_of, wanting
+from .script import GIVEN, INPUT, PARAM, SLOT, Kind, Line, Literal, Operand, Script, Span, kind_of, wanting
 
 if TYPE_CHECKING:
     from ..concrete import ConcreteProgram
@@ -33,7 +33,7 @@ class Recording(watching.Watcher):
 
     __slots__ = (
         "by", "concrete", "given", "given_numbers", "given_tensors", "inputs", "lines", "numbers", "params",
-        "refs", "results", "root", "steps", "trained", "wanting",
+        "refs", "results", "root", "spans", "steps", "trained", "wanting", "within",
     )  # fmt: skip
 
     def __init__(self, steps: Steps, concrete: ConcreteProgram, inputs: Sequence[Tensor], results: Sequence[Tensor],
@@ -46,6 +46,8 @@ class Recording(watching.Watcher):
         self.refs = [weakref.ref(t) for t in results]
         self.numbers = {id(t): i for i, t in enumerate(results)}
         self.lines: list[Line] = []
+        self.spans: dict[int, Span] = {}
+        self.within = False
         self.given: list[Kind] = []
         self.given_numbers: dict[int, int] = {}
         self.given_tensors: list[Tensor] = []
@@ -73,6 +75,45 @@ class Recording(watching.Watcher):
         slots = tuple(map(self._new_slot, outs))
         self.lines.append(Line(op, attrs, operands, slots, dispatch.is_grad_enabled(), checked, user_location()))
         return outs
+
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.within:
+            return function(*args, **kwargs)
+        begin, slots, given, self.within = len(self.lines), len(self.refs), len(self.given), True
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            self.within = False
+        span = self._span(function, args, kwargs, begin, slots, result)
+        if span is not None and not self._given_in(span) <= {*range(given), *_given(span.args), *_given(span.kwargs.values())}:
+            span = None  # it brings along a constant, which it has to be asked for
+        if span is not None:
+            self.spans[begin] = span
+        return result
+
+    def _span(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], begin: int, slots: int, result: Any
+              ) -> Span | None:  # fmt: skip
+        """What a call was that has just computed the lines from `begin` on, and so the slots from `slots` on; None: a script cannot say."""
+        lines = self.lines[begin:]
+        if len(lines) < 2 or self._slot(result) != len(self.refs) - 1 or any(x.checked or x.grad is not lines[0].grad for x in lines):
+            return None
+        told = [self._told(x) for x in (*args, *kwargs.values())]
+        if any(x is None for x in told):
+            return None
+        named = dict(zip(kwargs, told[len(args) :], strict=True))
+        return Span(function, tuple(told[: len(args)]), named, begin, len(self.lines), len(self.refs) - slots)
+
+    def _given_in(self, span: Span) -> set[int]:
+        """What the loop brings along for a call, by number."""
+        flat = (y for line in self.lines[span.begin : span.end] for x in line.ins for y in (x if isinstance(x, list) else [x]))
+        return {*_given(flat)}
+
+    def _told(self, x: Any) -> Operand | Literal:
+        """An argument of a call whose ops are written down: an operand of theirs, or a constant; None: neither."""
+        if not isinstance(x, Tensor):
+            return Literal.of(x)
+        is_known = self._slot(x) is not None or self._input(x) >= 0 or id(x) in self.given_numbers or any(x is p for p in self.params)
+        return self._operand(x) if is_known else None
 
     def backward(self, roots: Sequence[Any], grads: Sequence[Any], retain_graph: bool, create_graph: bool) -> bool:
         plain = len(roots) == 1 and grads[0] is None and not (retain_graph or create_graph)
@@ -135,8 +176,14 @@ class Recording(watching.Watcher):
             self.steps.not_learned()
             return
         reached = [i for i, (t, _) in enumerate(self.inputs) if self.by is None and not t._stop and t._grad is not None]
-        script = Script(self.results, self.lines, self.given, self.params, self.root, [*kept], trained, reached, self.by, optimizer)
+        spans = {at: span for at, span in self.spans.items() if not self._inside(span) & kept.keys()}
+        script = Script(self.results, self.lines, spans, self.given, self.params, self.root, [*kept], trained, reached, self.by, optimizer)
         self.steps.learned(self.concrete, script)
+
+    def _inside(self, span: Span) -> set[int]:
+        """The slots that a call computes on the way."""
+        slots = [slot for line in self.lines[span.begin : span.end] for slot in line.outs if slot is not None]
+        return {*slots[:-1]}
 
     def _trained(self) -> list[Tensor]:
         return [p for p in self._all_params() if p._grad is not None]
@@ -217,6 +264,11 @@ class Recording(watching.Watcher):
 
     def _all_params(self) -> list[Tensor]:
         return [*{id(p): p for p in (*self.trained, *self.params)}.values()]
+
+
+def _given(operands: Iterable[Operand | Literal]) -> Iterator[int]:
+    """The numbers of those that the loop brings along."""
+    return (x[1] for x in operands if isinstance(x, tuple) and x[0] is GIVEN)
 
 
 def _is_freed(t: Tensor) -> bool:

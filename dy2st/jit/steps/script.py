@@ -6,7 +6,7 @@ The tensors of a step have numbers, their *slots*: first what the call computes,
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,46 @@ def _has_zero(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Span:
+    """The lines of one call of a function of the API (`tensor.composite`). It gives what the last line computes.
+
+    Attributes:
+        function: what is called.
+        args, kwargs: what it gets: operands, and constants.
+        begin, end: the lines.
+        slots: how many slots they compute; nobody has any but the last when the step ends.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Operand | Literal, ...]
+    kwargs: dict[str, Operand | Literal]
+    begin: int
+    end: int
+    slots: int
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant of Python's among the arguments of a call.
+
+    Attributes:
+        text: tells 0.0 from -0.0, which are equal.
+    """
+
+    value: Any = field(compare=False)
+    kind: type
+    text: str
+
+    @staticmethod
+    def of(value: Any) -> Literal | None:
+        """None: it is no constant."""
+        return Literal(value, type(value), repr(value)) if type(value) in (str, bool, int, float, type(None)) else None
+
+    def is_same(self, value: Any) -> bool:
+        return value is self.value or (type(value) is self.kind and repr(value) == self.text)
+
+
+@dataclass(frozen=True)
 class Kind:
     """What the loop brings along.
 
@@ -85,6 +125,7 @@ class Script:
     Attributes:
         results: how many slots the call has.
         lines: the ops, in order.
+        spans: calls of functions of the API that several of the lines are, by their first lines.
         given: the kinds of what the loop brings along.
         params: parameters that the ops read.
         root: the slot whose `backward()` is called, or which `grad()` differentiates.
@@ -97,6 +138,7 @@ class Script:
 
     results: int
     lines: list[Line]
+    spans: dict[int, Span]
     given: list[Kind]
     params: list[Tensor]
     root: int
@@ -113,7 +155,7 @@ class Script:
 
     def is_like(self, other: Script) -> bool:
         """Whether both say the same of the same objects."""
-        compared = ("results", "lines", "given", "root", "kept", "reached", "by", "optimizer")
+        compared = ("results", "lines", "spans", "given", "root", "kept", "reached", "by", "optimizer")
         alike = all(getattr(self, name) == getattr(other, name) for name in compared)
         return alike and _are(self.params, other.params) and _are(self.trained, other.trained)
 

@@ -12,6 +12,7 @@ from ...tensor import Tensor, logic, manipulation, math, scaling, search
 from ...tensor import reduction as _reduction
 from ...tensor.arguments import known
 from ...tensor.attribute import size_of
+from ...tensor.composite import composite
 from ...tensor.dispatch import ops
 from ...tensor.failures import require_sizes
 from ...tensor.promotion import as_tensor, cast
@@ -33,6 +34,7 @@ def reduced(loss: Tensor, how: str) -> Tensor:
     raise AttributeValueError(f"reduction {how!r} is unknown", hint="use 'mean', 'sum' or 'none'")
 
 
+@composite
 def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
     """(input - label) ** 2.
 
@@ -42,11 +44,13 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     return reduced(math.square(math.subtract(input, label)), reduction)
 
 
+@composite
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
     """|input - label|."""
     return reduced(math.abs(math.subtract(input, label)), reduction)
 
 
+@composite
 def smooth_l1_loss(
     input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
@@ -55,6 +59,7 @@ def smooth_l1_loss(
     return reduced(ops.op("huber_loss", X=as_tensor(input), Y=as_tensor(label), delta=delta)[0], reduction)
 
 
+@composite
 def kl_div(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
     """label * (log(label) - input), `input` being log-probabilities; 0 where the label is not positive. `reduction` can
     also be "batchmean": the sum divided by the batch size."""
@@ -173,6 +178,7 @@ def nll_loss(input: Any, label: Any, weight: Tensor | None = None, ignore_index:
                   reduction=reduction)[0]  # fmt: skip
 
 
+@composite
 def binary_cross_entropy(input: Any, label: Any, weight: Tensor | None = None, reduction: str = "mean",
                          name: str | None = None) -> Tensor:  # fmt: skip
     """-(label * log(input) + (1 - label) * log(1 - input)), `input` being probabilities; a log is at least -100.
@@ -184,6 +190,7 @@ def binary_cross_entropy(input: Any, label: Any, weight: Tensor | None = None, r
     return reduced(loss if weight is None else math.multiply(loss, weight), reduction)
 
 
+@composite
 def binary_cross_entropy_with_logits(logit: Any, label: Any, weight: Tensor | None = None, reduction: str = "mean",
                                      pos_weight: Tensor | None = None, name: str | None = None) -> Tensor:  # fmt: skip
     """`binary_cross_entropy` of sigmoid(logit), without overflow; `pos_weight` is a factor on the first term."""
