@@ -15,6 +15,7 @@ from dy2st_runtime.ir import Block, IRBuilder, Program, Variable, clone_program
 from dy2st_runtime.ir.absent import maybe_absent
 from dy2st_runtime.ir.infer import infer_types
 from dy2st_runtime.ir.visit import all_ops, may_raise
+from dy2st_runtime.ops.registry import OpDef
 
 from ... import unique_name
 from ...static.recorder import ProgramRecorder
@@ -74,6 +75,10 @@ class _StepRecorder(ProgramRecorder):
     def lift(self, t: Tensor) -> Variable:
         known = self._known.get(id(t))
         return super().lift(t) if known is None else known
+
+    def _named(self, op: type[OpDef], names: dict[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+        """The Program counts: a variable in a branch of the trace may have any name that `unique_name` gives."""
+        return names
 
     def capture(self, t: Tensor) -> Variable:
         block = self.block.program.global_block()

@@ -335,3 +335,24 @@ def test_gradients_of_a_step_are_there_until_they_are_cleared() -> None:
 def test_no_gradients_are_due_in_the_end() -> None:
     run(squared)
     assert due.debtors == []
+
+
+def test_ops_behind_a_call_are_named_apart_from_those_in_its_branches() -> None:
+    class Named(Plain):
+        def forward(self, x: Any) -> Any:
+            h = super().forward(x)
+            if x.mean() > 0:
+                h = h * (h - x[:, :3]).square().mean()
+            else:
+                h = h + (h * 2.0).square().sum()
+            return h
+
+    def body(loop: Loop, i: int, x: Any, y: Any, labels: Any) -> None:
+        h = loop.model(x)
+        loss = (h - y).square().mean() + (h * 2.0).square().sum() * 0.1
+        loss.backward()
+        loop.optimizer.step()
+        loop.optimizer.clear_grad()
+        loop.note(loss)
+
+    same(body, Named)
