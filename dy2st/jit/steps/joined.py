@@ -191,8 +191,11 @@ class JoinedStep:
         watched = [i for i in script.kept if not self.stops[i] and i != script.root] if script.by is None else []
         leaves = [*script.trained, *(inputs[i] for i in script.reached)]
         targets = [*leaves, *(slots[i] for i in watched), *map(operand, script.by or ())]
-        wrt = [recorder.lift(t) for t in targets if t is not None]
+        others = self._without_gradient(script, inputs)
+        wrt = [recorder.lift(t) for t in (*targets, *others) if t is not None]
         found = append_backward(program, [slots[script.root]._value], wrt)  # type: ignore[list-item, arg-type]
+        if any(g is not None for g in found[len(targets) :]):
+            raise Dy2stError("a step that takes other branches gives a gradient to what had none in the steps that were learned")
         pairs = [(p, g) for p, g in zip(script.trained, found, strict=False) if g is not None]
         rate = Tensor.wrap(np.zeros(1, np.float32))
         rate.persistable, rate.name = True, RATE
@@ -222,6 +225,14 @@ class JoinedStep:
         of_slots = zip(watched, where[reached : reached + len(watched)], strict=True)
         self.gradients_of_slots = {slot: d for slot, d in of_slots if d is not None}
         self._by = dict(zip(script.by or (), where[reached + len(watched) :], strict=True))
+
+    def _without_gradient(self, script: Script, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """What could have got a gradient by `backward()`, and had none in the steps that were learned."""
+        if script.by is not None:
+            return []
+        trained = {*map(id, script.trained)}
+        read = {id(t): t for t in (*self.tensors, *script.params) if not t._stop and t.dtype.startswith("float")}
+        return [*(t for key, t in read.items() if key not in trained), *(inputs[i] for i in self.wanting if i not in script.reached)]
 
     # ---- what is known before a run ----
     def layout_of(self, session: Any) -> Layout:

@@ -13,6 +13,7 @@ from three_ways import check
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.* is traced anew at each call")
 @pytest.mark.parametrize(("function", "calls", "traces"), CASES, ids=[c[0].__name__ for c in CASES])
 def test_program(function, calls, traces, monkeypatch):
     monkeypatch.setattr(learning, "SHARE", 0.0)
