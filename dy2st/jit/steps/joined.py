@@ -196,6 +196,7 @@ class JoinedStep:
         found = append_backward(program, [slots[script.root]._value], wrt)  # type: ignore[list-item, arg-type]
         if any(g is not None for g in found[len(targets) :]):
             raise Dy2stError("a step that takes other branches gives a gradient to what had none in the steps that were learned")
+        found = found[: len(targets)]
         pairs = [(p, g) for p, g in zip(script.trained, found, strict=False) if g is not None]
         rate = Tensor.wrap(np.zeros(1, np.float32))
         rate.persistable, rate.name = True, RATE

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import Loop, Plain, run
+from loops import Loop, Plain, run, same, squared
 
 import dy2st as paddle
 from dy2st import nn
@@ -63,3 +63,15 @@ def test_inputs_of_one_branch(first: float) -> None:
         assert used.grad is not None, i
         np.testing.assert_array_equal(used.grad.numpy(), [2.0, 2.0] if sign > 0 else [3.0, 3.0])
         assert other.grad is None
+
+
+def test_a_parameter_that_no_step_can_train_keeps_no_loop_apart() -> None:
+    class Spare(Plain):
+        def forward(self, x: Any) -> Any:
+            return super().forward(x) + self.spare.detach().mean()
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.spare = self.create_parameter([3])
+
+    same(squared, Spare)
