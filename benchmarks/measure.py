@@ -1,8 +1,9 @@
 """One measurement, in a process of its own: `python -m benchmarks.measure WORKLOAD CASE FRAMEWORK`; prints a JSON line.
 
 `--first` ends after the first call, of which there are the time and the processor time (`processor`), also of the process that helps to
-compile. Otherwise the steady time is measured too: calls until `--seconds` are over, at least five. Of these
-calls there are the median (`steady`), the fastest, and the least processor time of all threads (`cpu`), which a busy machine changes least.
+compile. Otherwise the steady time is measured too: calls until `--seconds` are over, at least five. A second of calls before is not
+counted: dy2st compiles a training loop that goes on as one program. Of the calls there are the median (`steady`), the fastest, and the
+least processor time of all threads (`cpu`), which a busy machine changes least.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from .workloads.common import Refused
 
 STEPS_COMPARED = 3
 """How many steps' results are kept: those after the first depend on the gradients of the ones before."""
+
+WARMUP = 1.0
+"""Seconds of calls before the steady ones."""
 
 
 def memory() -> float:
@@ -62,6 +66,9 @@ def measured(workload: str, case: str, name: str, *, threads: int, seconds: floa
         return record
     results += [finish(step()) for _ in range(STEPS_COMPARED - 1)]
     record["results"] = [summary(arrays(r)) for r in results]
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < WARMUP:
+        finish(step())
     times, cpu = [], []
     begun = time.perf_counter()
     while len(times) < 5 or (time.perf_counter() - begun < seconds and len(times) < 2000):
