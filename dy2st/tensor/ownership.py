@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from operator import attrgetter, is_
 from sys import getrefcount
 from typing import Any
 
@@ -38,11 +38,12 @@ class Owned:
         self._arrays: list[Any] = []
         self.state: dict[str, Any] = {}
         self.same = object()
-        self._held: list[int] = []
+        self._ours = _OURS * written
+        self._held: list[int] = self._ours
 
     def update(self) -> None:
         """Looks at the arrays: one that somebody else has too is copied, if it is written to. What was lent is given back."""
-        self._held = _OURS * len(self._written)
+        self._held = self._ours
         if not self.is_up_to_date():
             self._arrays, self.state = [], {}
             for t in self._written:
@@ -51,15 +52,13 @@ class Owned:
             self.state = dict(zip(self._names, self._arrays, strict=True))
             self.same = object()
 
-        self._held = _OURS * len(self._written)
-
     def lend(self) -> None:
         """Somebody has got the arrays who may have them; from now on nobody else is to get one that is written to."""
         self._held = [*map(getrefcount, map(_VALUE, self._written))]
 
     def is_up_to_date(self) -> bool:
         """Whether the arrays are those in `state`, and nobody else has got one that is written to."""
-        if [*map(id, map(self._value_of, self._tensors))] != [*map(id, self._arrays)]:
+        if len(self._arrays) != len(self._tensors) or not all(map(is_, map(self._value_of, self._tensors), self._arrays)):
             return False
         return not self._written or [*map(getrefcount, map(_VALUE, self._written))] == self._held
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Sequence
+from itertools import chain
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,13 +139,14 @@ class Deferral(watching.Watcher):
             return False
         if dispatch.is_grad_enabled() is not self.lines[span.begin].grad:
             return False
-        for x, told in zip(args, span.args, strict=True):
-            if not self._is_told(x, told):
+        told = zip(args, span.args, strict=True)
+        for x, y in chain(told, [(x, span.kwargs[name]) for name, x in kwargs.items()]) if kwargs else told:
+            if type(y) is Literal:
+                if x is not y.value and not y.is_same(x):
+                    return False
+            elif not isinstance(x, Tensor) or not self._fits(x, y):
                 return False
-        return not kwargs or all(self._is_told(x, span.kwargs[name]) for name, x in kwargs.items())
-
-    def _is_told(self, x: Any, told: Operand | Literal) -> bool:
-        return told.is_same(x) if type(told) is Literal else isinstance(x, Tensor) and self._fits(x, told)  # type: ignore[arg-type]
+        return True
 
     def _is_next(self, line: Line, ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         if (attrs is not line.attrs and not line.has(attrs)) or dispatch.is_grad_enabled() is not line.grad:
@@ -226,10 +229,12 @@ class Deferral(watching.Watcher):
         with self.lock:
             if script.by is None and not retain_graph and not create_graph and self._is_root(roots, grads):
                 params = script.trained if optimizer is None else optimizer._parameter_list
-                reached = [self.inputs[i] for i in script.reached]
-                leaves = [*script.trained, *reached] if reached else script.trained
+                leaves = script.trained
+                if script.reached:
+                    reached = [self.inputs[i] for i in script.reached]
+                    params, leaves = [*params, *reached], [*leaves, *reached]
                 hooks = [node.hooks for p in leaves if (node := p._node) is not None]
-                clean = True not in [p._grad is not None for p in (*params, *reached)]
+                clean = True not in [p._grad is not None for p in params]
                 if clean and not (any(hooks) and any(map(has_hooks, leaves))) and not self._trains_an_input(optimizer):
                     self.state = ASKED
                     due.debtors.append(self)
@@ -287,13 +292,16 @@ class Deferral(watching.Watcher):
         joined, view = self.joined, self.view
         if joined.split and not joined.can_finish():
             return False
-        if not joined.fits(optimizer) or (not joined.split and [*map(id, map(joined.value_of, view.tensors))] != [*map(id, view.arrays)]):
+        if not joined.fits(optimizer):
             return False
-        for i, known in enumerate(self.refs):
-            if known() is not None and i not in joined.names:
+        now = map(joined.value_of, view.tensors)
+        if not joined.split and not (len(view.arrays) == len(view.tensors) and all(map(is_, now, view.arrays))):
+            return False
+        refs, script = self.refs, joined.script
+        for i in joined.gone:
+            if refs[i]() is not None:
                 return False
-        script = joined.script
-        return True not in [p._stop for p in script.trained] and True not in [self.inputs[i]._stop for i in script.reached]
+        return True not in [p._stop for p in script.trained] and not (script.reached and any(self.inputs[i]._stop for i in script.reached))
 
     def _step(self, rate: float) -> None:
         joined = self.joined
@@ -314,7 +322,7 @@ class Deferral(watching.Watcher):
         """The step has run; may be called again wherever it was left."""
         script = self.joined.script
         if script.by is None:
-            self.joined.owed.owe(self.session, [self.inputs[i] for i in script.reached])
+            self.joined.owed.owe(self.session, [self.inputs[i] for i in script.reached] if script.reached else ())
         if self in due.debtors:
             due.debtors.remove(self)
         if watching.current() is self:  # another thread may have asked for the gradients
@@ -364,9 +372,10 @@ class Deferral(watching.Watcher):
         with self.lock:
             if self.session is None or self.state != STEPPED:
                 return self.end()
-            self.joined.owed.deliver()
-            for known in self.refs:
-                t = known()
+            if due.debtors:
+                self.joined.owed.deliver()
+            for slot in self.joined.names:
+                t = self.refs[slot]()
                 if t is not None and is_deferred(t) and t._source is self:  # type: ignore[attr-defined]
                     self._give(t)
             self.session = None

@@ -114,6 +114,7 @@ class JoinedStep:
         split: whether the call, which may fail because of values, runs when it is made; the rest waits.
         tensors, captured: the captured tensors of the trace, and the names of their variables.
         stops: for each slot whether no gradient flows to it.
+        gone: the slots whose tensors nobody has when the step ends.
         spent: what has made each slot, when `backward()` has freed it.
         owed: the gradients of the last step.
         lock: who has it may run a step; one for all, as they run in the same memory.
@@ -207,6 +208,7 @@ class JoinedStep:
         kept = {*script.kept, *(position for _, position in self.buffers)}
         self._fetched = fetched
         self.names = {i: slots[i]._value.name for i in kept}  # type: ignore[union-attr]
+        self.gone = [i for i in range(len(slots)) if i not in kept]
         gradients = [None if g is None else g.name for g in found]
         self._given = [v.name for v in given]
         feeds = [*(v.name for v in concrete.inputs), *self._given]

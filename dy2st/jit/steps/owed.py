@@ -60,7 +60,8 @@ class Owed:
             ids = {*map(id, tensors)}
             if self._session is None or not self._all <= ids:
                 return self.deliver()
-            self._give([(known, d) for known, d in self._inputs if id(known()) not in ids])
+            if self._inputs:
+                self._give([(known, d) for known, d in self._inputs if id(known()) not in ids])
             self._settle()
 
     def _give(self, owed: Sequence[tuple[weakref.ref[Tensor], int]]) -> None:
