@@ -31,7 +31,7 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 import generated
 from dy2st import convert
-from dy2st.convert.calls import convert_function
+from dy2st.convert.calls.calls import convert_function
 start = time.perf_counter()
 convert_function(generated.Model.forward)
 print(time.perf_counter() - start)

@@ -79,6 +79,11 @@ FRONT = {
     "legacy": {"errors", "framework", "nn", "optimizer", "regularizer", "static", "tensor", "unique_name"},
     "fluid": {"framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},
 }
+# the parts of `convert`, from the ground up: each imports those before it only
+CONVERT = [
+    "hub", "roles", "pyfacts", "values", "effects", "guards", "purity", "training", "iteration", "regions", "alias", "trace", "control",
+    "contexts", "builtins", "calls", "__init__",
+]  # fmt: skip
 # imports against the current, inside the one function that needs them
 UPWARD = {("tensor/creation.py", "nn")}
 
@@ -154,6 +159,17 @@ def test_the_front_end_imports_downwards_only() -> None:
                 continue
             if (inside.as_posix(), target) not in UPWARD:
                 wrong.append(f"{inside} imports {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_convert_imports_downwards_only() -> None:
+    base, wrong = ROOT / "dy2st" / "convert", []
+    for path in sorted(base.rglob("*.py")):
+        part = path.relative_to(base).parts[0].removesuffix(".py")
+        below = {"dy2st.convert." + p for p in CONVERT[: CONVERT.index(part) + 1]}
+        for name in imports(path, "dy2st"):
+            if name.startswith("dy2st.convert.") and not any(name == p or name.startswith(f"{p}.") for p in below):
+                wrong.append(f"{path.relative_to(base)} imports {name}")
     assert not wrong, "\n".join(wrong)
 
 

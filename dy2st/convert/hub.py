@@ -17,43 +17,43 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 
 if TYPE_CHECKING:
-    from .builtin_functions import type_ as type_
-    from .calls import call as call
-    from .calls import is_called_unconverted as is_called_unconverted
-    from .calls import is_ignored as is_ignored
-    from .calls import why_unconverted as why_unconverted
-    from .chosen import note_item as note_item
-    from .chosen_texts import joined_texts as joined_texts
-    from .chosen_texts import shown_chosen as shown_chosen
-    from .comprehensions import list_ as list_
-    from .comprehensions import list_comp as list_comp
-    from .for_stmt import for_stmt as for_stmt
-    from .generators import generator as generator
-    from .growing import promote as promote
-    from .if_stmt import if_expr as if_expr
-    from .if_stmt import if_stmt as if_stmt
-    from .if_stmt import merge as merge
-    from .if_stmt import stage_cond as stage_cond
-    from .items import getitem as getitem
-    from .iterators import next_ as next_
-    from .layouts import stacked as stacked
-    from .logical import and_ as and_
-    from .logical import compare as compare
-    from .logical import is_none as is_none
-    from .logical import not_ as not_
-    from .logical import or_test as or_test
-    from .membership import in_ as in_
-    from .onlooking import onlooker as onlooker
-    from .patterns import is_option as is_option
-    from .raising import is_of_python as is_of_python
-    from .raising import raise_where as raise_where
-    from .sorting import list_count as list_count
-    from .sorting import list_index as list_index
-    from .sorting import list_remove as list_remove
-    from .sorting import list_sort as list_sort
-    from .tracer import Tracer
-    from .types import listed as listed
-    from .types import same as same
+    from .builtins.builtin_functions import type_ as type_
+    from .calls.calls import call as call
+    from .calls.calls import is_called_unconverted as is_called_unconverted
+    from .calls.calls import is_ignored as is_ignored
+    from .calls.calls import why_unconverted as why_unconverted
+    from .contexts.foreign_handlers import onlooker as onlooker
+    from .control.comprehensions import list_ as list_
+    from .control.comprehensions import list_comp as list_comp
+    from .control.for_stmt import for_stmt as for_stmt
+    from .control.generators import generator as generator
+    from .control.if_stmt import if_expr as if_expr
+    from .control.if_stmt import if_stmt as if_stmt
+    from .control.if_stmt import merge as merge
+    from .control.if_stmt import stage_cond as stage_cond
+    from .control.join import is_option as is_option
+    from .control.logical import and_ as and_
+    from .control.logical import compare as compare
+    from .control.logical import is_none as is_none
+    from .control.logical import not_ as not_
+    from .control.logical import or_test as or_test
+    from .control.membership import in_ as in_
+    from .control.sorting import list_count as list_count
+    from .control.sorting import list_index as list_index
+    from .control.sorting import list_remove as list_remove
+    from .control.sorting import list_sort as list_sort
+    from .control.symbolic_items import getitem as getitem
+    from .iteration.outer_iterators import next_ as next_
+    from .regions.choice_mutation import note_item as note_item
+    from .regions.list_promotion import promote as promote
+    from .trace.raising import is_of_python as is_of_python
+    from .trace.raising import raise_where as raise_where
+    from .trace.tracer import Tracer
+    from .values.join_types import listed as listed
+    from .values.join_types import same as same
+    from .values.record_layout import stacked as stacked
+    from .values.text_choices import joined_texts as joined_texts
+    from .values.text_choices import shown_chosen as shown_chosen
 
 F = TypeVar("F", bound=Callable)
 

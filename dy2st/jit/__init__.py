@@ -1,7 +1,7 @@
 """Static functions: `to_static`, `declarative`, and what belongs to them."""
 
-from ..convert.calls import ignore_module as ignore_module
-from ..convert.calls import not_to_static as not_to_static
+from ..convert.calls.calls import ignore_module as ignore_module
+from ..convert.calls.calls import not_to_static as not_to_static
 from .api import declarative as declarative
 from .api import set_code_level as set_code_level
 from .api import set_verbosity as set_verbosity

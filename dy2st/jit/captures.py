@@ -13,7 +13,7 @@ from dy2st_runtime import dims
 from dy2st_runtime.executor import identities_of
 from dy2st_runtime.ir import Variable
 
-from ..convert.places import Place
+from ..convert.guards.places import Place
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .checks import NOT_THERE, reads

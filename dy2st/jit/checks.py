@@ -15,8 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..convert.attribute_lookup import MISSING
-from ..convert.places import ATTRIBUTES, BASES, CLASS, CODE, LENGTH, ORDER, Place
+from ..convert.guards.places import ATTRIBUTES, BASES, CLASS, CODE, LENGTH, ORDER, Place
+from ..convert.pyfacts.attribute_lookup import MISSING
 
 Check = Callable[[], bool]
 

@@ -16,12 +16,12 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 from dy2st_runtime.ir.visit import all_ops
 
-from ..convert.cells import Cell
-from ..convert.drawn import Drawn
-from ..convert.exceptions import Again
-from ..convert.frames import Note
-from ..convert.places import Place
-from ..convert.recording import Squeezes
+from ..convert.effects.cells import Cell
+from ..convert.effects.region_frames import Note
+from ..convert.guards.places import Place
+from ..convert.purity.python_random import Drawn
+from ..convert.regions.recording import Squeezes
+from ..convert.trace.exception_objects import Again
 from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME

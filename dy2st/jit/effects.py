@@ -8,7 +8,7 @@ from typing import Any
 
 from dy2st_runtime.ir import Variable
 
-from ..convert.cells import (
+from ..convert.effects.cells import (
     AppendCell,
     Cell,
     DictCell,
@@ -19,14 +19,14 @@ from ..convert.cells import (
     place_of,
     read_outside,
 )
-from ..convert.dicts import StagedDict
-from ..convert.growing import put_back
-from ..convert.lists import StagedList
-from ..convert.records import parts_of
-from ..convert.structure import flatten
-from ..convert.tensor_attributes import attributes_of_tensor
-from ..convert.tracer import Tracer
-from ..convert.undefined import Undefined
+from ..convert.pyfacts.tensor_attributes import attributes_of_tensor
+from ..convert.pyfacts.undefined import Undefined
+from ..convert.regions.list_promotion import put_back
+from ..convert.trace.tracer import Tracer
+from ..convert.values.record_list import parts_of
+from ..convert.values.staged_dict import StagedDict
+from ..convert.values.staged_list import StagedList
+from ..convert.values.trees import flatten
 from ..errors import LeakError, StructureError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME

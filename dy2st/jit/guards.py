@@ -14,14 +14,14 @@ import numpy as np
 from dy2st_runtime import dims
 from dy2st_runtime.garbage import no_search_for_garbage
 
-from ..convert.attribute_lookup import MISSING
-from ..convert.containers import is_container, is_plain_object
-from ..convert.met import has_own_attributes
-from ..convert.places import CONTENTS, ORDER, Inside, Place
-from ..convert.reach import Reach
-from ..convert.readings import Question, World, described, environment, reads_environment
-from ..convert.shown import shown
-from ..convert.types import exactly
+from ..convert.guards.classification import has_own_attributes
+from ..convert.guards.places import CONTENTS, ORDER, Inside, Place
+from ..convert.guards.reach import Reach
+from ..convert.purity.world_reads import Question, World, described, environment, reads_environment
+from ..convert.pyfacts.attribute_lookup import MISSING
+from ..convert.pyfacts.safe_repr import shown
+from ..convert.values.containers import is_container, is_plain_object
+from ..convert.values.join_types import exactly
 from ..tensor import Tensor
 from .checks import NOT_THERE, Check, checks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..convert.cells import EntryCell, OuterVariable, place_of
+from ..convert.effects.cells import EntryCell, OuterVariable, place_of
 from .concrete import ConcreteProgram, Number, can_be_fed, value_at
 from .guards import same
 from .recipes import Constant

@@ -12,9 +12,9 @@ from typing import Any
 
 from dy2st_runtime.ir import Variable
 
-from ..convert.lists import StagedList
-from ..convert.needs import Need
-from ..convert.tracer import Tracer
+from ..convert.effects.gradient_needs import Need
+from ..convert.trace.tracer import Tracer
+from ..convert.values.staged_list import StagedList
 from ..errors import StructureError
 from ..tensor import Tensor
 from .concrete import Effects

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.executor import has_versions, versions, versions_of
 
-from ..convert.attribute_lookup import may_change_class
-from ..convert.cells import OuterVariable
-from ..convert.places import CLASS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
+from ..convert.effects.cells import OuterVariable
+from ..convert.guards.places import CLASS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
+from ..convert.pyfacts.attribute_lookup import may_change_class
 from ..tensor import Tensor
 from .captures import View
 from .guards import Guard, Guards, Kind

@@ -7,7 +7,7 @@ from typing import Any
 
 from dy2st_runtime.ir import Variable
 
-from ..convert.structure import flatten
+from ..convert.values.trees import flatten
 from ..errors import DTypeError, FeedError, FetchError
 from ..static.input_spec import InputSpec
 from ..tensor import Tensor

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..convert.shown import shown
-from ..convert.structure import Tree
+from ..convert.pyfacts.safe_repr import shown
+from ..convert.values.trees import Tree
 from ..tensor.location import warn
 from .signature import Arguments, Constant, Key, TensorKey
 

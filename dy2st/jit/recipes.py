@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..convert.codes import CLASSES, decoded
-from ..convert.dicts import StagedDict
-from ..convert.layouts import entries
-from ..convert.maybe_attribute import MaybeAttribute
-from ..convert.maybe_value import MaybeObject, MaybeValue
-from ..convert.optional import MaybeNone
-from ..convert.places import Place
-from ..convert.records import RecordList
-from ..convert.shown import shown
-from ..convert.structure import MaybeNumber, build
-from ..convert.undefined import NoAttribute, Undefined
+from ..convert.guards.places import Place
+from ..convert.pyfacts.safe_repr import shown
+from ..convert.pyfacts.undefined import NoAttribute, Undefined
+from ..convert.values.kind_codes import CLASSES, decoded
+from ..convert.values.maybe_attribute import MaybeAttribute
+from ..convert.values.maybe_none import MaybeNone
+from ..convert.values.maybe_value import MaybeObject, MaybeValue
+from ..convert.values.record_layout import entries
+from ..convert.values.record_list import RecordList
+from ..convert.values.staged_dict import StagedDict
+from ..convert.values.trees import MaybeNumber, build
 from ..tensor import Tensor
 from .origins import IN_LOOP
 from .shells import Shell, put_together

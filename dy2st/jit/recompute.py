@@ -7,7 +7,7 @@ from typing import Any
 
 from dy2st_runtime.ir.segments import computed_again
 
-from ..convert.calls import call
+from ..convert.calls.calls import call
 from ..convert.hub import current_tracer
 from ..tensor.location import user_location
 

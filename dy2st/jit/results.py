@@ -12,27 +12,27 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.ir import Variable
 
-from ..convert.aliases import who
-from ..convert.cells import assigned_outside
-from ..convert.codes import codes_of
-from ..convert.containers import containers_of
-from ..convert.dicts import StagedDict
-from ..convert.dynamic import DynamicList
-from ..convert.identity import called, is_of_a_trace
-from ..convert.layouts import Inner, leaves, untold
-from ..convert.lazy import Lazy
-from ..convert.lists import StagedList, unlike
-from ..convert.maybe_attribute import MaybeAttribute
-from ..convert.maybe_value import MaybeObject
-from ..convert.needs import Need
-from ..convert.optional import MaybeNone
-from ..convert.options import OneOf, values_of
-from ..convert.records import RecordList, parts_of
-from ..convert.structure import flatten, is_frozen, split
-from ..convert.tensor_attributes import attributes_of_tensor
-from ..convert.texts import is_marked
-from ..convert.tracer import Tracer
-from ..convert.undefined import Undefined
+from ..convert.control.object_ids import called, is_of_a_trace
+from ..convert.effects.cells import assigned_outside
+from ..convert.effects.gradient_needs import Need
+from ..convert.effects.may_alias import who
+from ..convert.pyfacts.tensor_attributes import attributes_of_tensor
+from ..convert.pyfacts.undefined import Undefined
+from ..convert.trace.tracer import Tracer
+from ..convert.values.containers import containers_of
+from ..convert.values.dynamic_list import DynamicList
+from ..convert.values.kind_codes import codes_of
+from ..convert.values.lazy_iterables import Lazy
+from ..convert.values.maybe_attribute import MaybeAttribute
+from ..convert.values.maybe_none import MaybeNone
+from ..convert.values.maybe_value import MaybeObject
+from ..convert.values.one_of import OneOf, values_of
+from ..convert.values.record_layout import Inner, leaves, untold
+from ..convert.values.record_list import RecordList, parts_of
+from ..convert.values.staged_dict import StagedDict
+from ..convert.values.staged_list import StagedList, unlike
+from ..convert.values.symbolic_texts import is_marked
+from ..convert.values.trees import flatten, is_frozen, split
 from ..errors import StagedValueError, StructureError
 from ..library.queues import Deque
 from ..nn import Layer

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..convert.calls import is_ignored
-from ..convert.containers import LEAVES, WITH_ATTRIBUTES, held_by, is_container
-from ..convert.conversions import has_attributes
-from ..convert.dicts import StagedDict
-from ..convert.dynamic import DynamicList
-from ..convert.holders import parts_of
-from ..convert.options import OneOf
-from ..convert.structure import split
-from ..convert.undefined import NoAttribute
+from ..convert.calls.calls import is_ignored
+from ..convert.pyfacts.conversions import has_attributes
+from ..convert.pyfacts.undefined import NoAttribute
+from ..convert.values.containers import LEAVES, WITH_ATTRIBUTES, held_by, is_container
+from ..convert.values.dynamic_list import DynamicList
+from ..convert.values.holders import parts_of
+from ..convert.values.one_of import OneOf
+from ..convert.values.staged_dict import StagedDict
+from ..convert.values.trees import split
 from ..errors import StructureError, of_results
 from ..tensor import Tensor
 from ..tensor.location import user_location

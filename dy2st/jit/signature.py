@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime import dims
 
-from ..convert.structure import Tree, flatten, is_frozen, paths, split
+from ..convert.values.trees import Tree, flatten, is_frozen, paths, split
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..static.input_spec import InputSpec

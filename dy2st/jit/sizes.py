@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dy2st_runtime import dims
 
-from ..convert.recording import TooLongError
+from ..convert.regions.recording import TooLongError
 from ..errors import Dy2stError, LeakError, Location
 from ..tensor import Tensor
 from ..transpiler import ConversionError

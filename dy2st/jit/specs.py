@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..convert.structure import flatten
+from ..convert.values.trees import flatten
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor, dispatch

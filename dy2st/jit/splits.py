@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dy2st_runtime.ops.message import held_back
 
-from ..convert.structure import Tree, flatten
+from ..convert.values.trees import Tree, flatten
 from ..errors import (
     DTypeError,
     Dy2stError,

@@ -14,8 +14,8 @@ from dy2st_runtime.ops.check import UNKNOWN, RaisedError
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.ops.message import silent
 
-from ..convert.cells import Cell
-from ..convert.structure import flatten, split
+from ..convert.effects.cells import Cell
+from ..convert.values.trees import flatten, split
 from ..errors import GradientError, StructureError, of_results
 from ..tensor import Tensor, dispatch, due, tape, twins
 from ..tensor.location import user_location

@@ -17,9 +17,9 @@ from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 from dy2st_runtime.ops.message import held_back
 
-from ..convert.activations import GradientsInside, Reentered, TakenForObjects, require_end, to_be_traced
-from ..convert.calls import call, convert_function
-from ..convert.for_stmt import Unrolled
+from ..convert.calls.calls import call, convert_function
+from ..convert.control.for_stmt import Unrolled
+from ..convert.guards.activations import GradientsInside, Reentered, TakenForObjects, require_end, to_be_traced
 from ..errors import DTypeError, FeedError, FetchError, IntegerRangeError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import warn

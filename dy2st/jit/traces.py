@@ -11,7 +11,7 @@ from typing import Any
 
 from dy2st_runtime import config, forks
 
-from ..convert.activations import Kind
+from ..convert.guards.activations import Kind
 from ..errors import Location
 from ..tensor import Tensor
 from .concrete import ConcreteProgram

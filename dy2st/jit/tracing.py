@@ -13,29 +13,29 @@ from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
-from ..convert.activations import Kind
-from ..convert.apart import Kept
-from ..convert.attribute_lookup import MISSING, held
-from ..convert.calls import call, convert_function, why_unconverted
-from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
-from ..convert.containers import containers_of, held_by, is_container, lists_in
-from ..convert.growing import current, put_back
-from ..convert.layouts import holds_objects
-from ..convert.lists import StagedList
-from ..convert.managers import Through
-from ..convert.maybe_attribute import MaybeAttribute
-from ..convert.names import names_of
-from ..convert.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_attribute, referred
-from ..convert.printed import printing_later
-from ..convert.raising import refusal, stage_last_raise
-from ..convert.reach import Reach
-from ..convert.records import RecordList
-from ..convert.shown import named
-from ..convert.spaces import set_unseen
-from ..convert.structure import flatten, split, unflatten
-from ..convert.tensor_attributes import attributes_of_tensor
-from ..convert.tracer import Tracer
-from ..convert.undefined import Undefined
+from ..convert.alias.escape import Kept
+from ..convert.calls.calls import call, convert_function, why_unconverted
+from ..convert.contexts.context_managers import Through
+from ..convert.effects.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
+from ..convert.guards.activations import Kind
+from ..convert.guards.namespaces import set_unseen
+from ..convert.guards.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_attribute, referred
+from ..convert.guards.reach import Reach
+from ..convert.pyfacts.attribute_lookup import MISSING, held
+from ..convert.pyfacts.bytecode import names_of
+from ..convert.pyfacts.safe_repr import named
+from ..convert.pyfacts.tensor_attributes import attributes_of_tensor
+from ..convert.pyfacts.undefined import Undefined
+from ..convert.regions.list_promotion import current, put_back
+from ..convert.trace.raising import refusal, stage_last_raise
+from ..convert.trace.tracer import Tracer
+from ..convert.values.containers import containers_of, held_by, is_container, lists_in
+from ..convert.values.maybe_attribute import MaybeAttribute
+from ..convert.values.record_layout import holds_objects
+from ..convert.values.record_list import RecordList
+from ..convert.values.staged_list import StagedList
+from ..convert.values.trees import flatten, split, unflatten
+from ..convert.values.unconverted_print import printing_later
 from ..errors import Dy2stError, Location, StagedValueError, StructureError, of_results
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import entry, place_of_result

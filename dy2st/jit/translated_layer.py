@@ -19,7 +19,7 @@ from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops.check import UNKNOWN
 
 from ..convert.hub import current_tracer, need_tracer
-from ..convert.raising import raise_where
+from ..convert.trace.raising import raise_where
 from ..errors import FeedError, InputGradientError, ModeError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, dispatch

@@ -13,7 +13,7 @@ from dy2st_runtime.ir import IRBuilder, Program, Variable
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.fill import assign_value_attrs
 
-from ..convert.calls import convert_function
+from ..convert.calls.calls import convert_function
 from ..errors import FetchError
 from ..tensor import Tensor, dispatch
 from . import static_function

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dy2st as paddle
-from dy2st.convert.aliases import Marks
+from dy2st.convert.effects.may_alias import Marks
 
 
 def kept_in_some_steps(x: Any, n: int) -> Any:

@@ -3,7 +3,7 @@
 import pytest
 
 from dy2st import convert as dy
-from dy2st.convert.structure import flatten, paths, unflatten
+from dy2st.convert.values.trees import flatten, paths, unflatten
 from dy2st.errors import UndefinedError
 
 

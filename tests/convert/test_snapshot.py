@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from dy2st import jit
+from dy2st.convert.effects.snapshot import Snapshot
 from dy2st.convert.hub import current_tracer
-from dy2st.convert.snapshot import Snapshot
 from dy2st.tensor import Tensor
 
 

@@ -7,7 +7,7 @@ from dy2st_runtime import config
 import dy2st
 from dy2st import convert as dy
 from dy2st import jit
-from dy2st.convert.texts import StagedText
+from dy2st.convert.values.symbolic_texts import StagedText
 
 
 def messages(x, n):

@@ -6,8 +6,8 @@ from dy2st_runtime.ir import Block, Program
 
 import dy2st
 from dy2st import errors, jit
-from dy2st.convert.aliases import Aliases
-from dy2st.convert.raising import is_of_tracing
+from dy2st.convert.effects.may_alias import Aliases
+from dy2st.convert.trace.raising import is_of_tracing
 from dy2st.tensor import Tensor
 
 

@@ -26,7 +26,7 @@ from dy2st_runtime.passes.pipeline import optimize
 import dy2st
 from dy2st import convert as runtime
 from dy2st import jit, transpiler
-from dy2st.convert.structure import flatten
+from dy2st.convert.values.trees import flatten
 from dy2st.errors import InplaceError
 from dy2st.jit import concrete as concrete_module
 from dy2st.tensor import Parameter, Tensor

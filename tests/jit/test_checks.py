@@ -5,8 +5,8 @@ from collections import OrderedDict, UserDict
 
 import pytest
 
-from dy2st.convert.attribute_lookup import MISSING
-from dy2st.convert.places import ATTRIBUTES, CLASS, CODE, LENGTH, NAMES, SPECIAL, Place, referred
+from dy2st.convert.guards.places import ATTRIBUTES, CLASS, CODE, LENGTH, NAMES, SPECIAL, Place, referred
+from dy2st.convert.pyfacts.attribute_lookup import MISSING
 from dy2st.jit.checks import NOT_THERE, checks, reads
 from dy2st.jit.guards import Guard, Guards
 

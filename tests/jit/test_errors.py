@@ -11,8 +11,8 @@ from dy2st_runtime import Predictor, config
 
 import dy2st
 from dy2st import jit
-from dy2st.convert import patterns
-from dy2st.convert.options import Options
+from dy2st.convert.control import join as patterns
+from dy2st.convert.values.one_of import Options
 from dy2st.errors import (
     AttributeValueError,
     Dy2stError,

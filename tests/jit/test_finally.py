@@ -6,7 +6,7 @@ from three_ways import check
 
 import dy2st as paddle
 from dy2st import jit
-from dy2st.convert import tries
+from dy2st.convert.control import try_stmt as tries
 
 # the text with a number, and the order of the keys, are known where each way has its copy
 CASES = [case for case in finals.CASES if case[0] not in (finals.stages, finals.keys)]

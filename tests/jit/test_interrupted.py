@@ -16,7 +16,7 @@ import pytest
 from dy2st_runtime.executor import executable
 
 from dy2st import jit, nn, optimizer, static, zeros
-from dy2st.convert.cells import AppendCell, DictCell, ListCell, OrderCell
+from dy2st.convert.effects.cells import AppendCell, DictCell, ListCell, OrderCell
 from dy2st.tensor import Tensor
 
 PACKAGES = tuple(str(Path(module.__file__).parent) for module in (sys.modules["dy2st"], sys.modules["dy2st_runtime"]))

@@ -8,7 +8,7 @@ from corpus import long_ranges
 from dy2st_runtime.ir.visit import all_ops
 
 from dy2st import jit
-from dy2st.convert.for_stmt import UNROLLED_EXITS
+from dy2st.convert.control.for_stmt import UNROLLED_EXITS
 from dy2st.errors import StagedValueError
 from dy2st.tensor import Tensor
 
@@ -70,7 +70,7 @@ class Endless:
 
 
 def test_what_may_have_no_end_is_not_unrolled_for_ever(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("dy2st.convert.for_stmt"), "_UNROLL_LIMIT_WITHOUT_END", 20)
+    monkeypatch.setattr(importlib.import_module("dy2st.convert.control.for_stmt"), "_UNROLL_LIMIT_WITHOUT_END", 20)
 
     def left_by_a_tensor(x, items):
         for i in items:

@@ -6,7 +6,7 @@ import collections
 import pytest
 
 from dy2st import jit, nn
-from dy2st.convert.sources import variables_of, with_code
+from dy2st.convert.pyfacts.iterable_sources import variables_of, with_code
 from dy2st.errors import StagedValueError, StructureError
 from dy2st.tensor import Tensor
 

@@ -9,7 +9,7 @@ from by_keys import called, put_back
 
 import dy2st as paddle
 from dy2st import jit
-from dy2st.convert.spaces import Spaces
+from dy2st.convert.guards.namespaces import Spaces
 from dy2st.errors import Dy2stError, StagedValueError, StructureError
 
 

@@ -15,7 +15,7 @@ from dy2st_runtime.executor import versions
 
 import dy2st
 from dy2st import jit, nn
-from dy2st.convert.places import CLASS
+from dy2st.convert.guards.places import CLASS
 from dy2st.jit import outside
 
 MANY = 2 * outside.SETTLED + outside.BUSY

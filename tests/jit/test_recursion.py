@@ -10,7 +10,7 @@ from corpus import recursion
 from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
-from dy2st.convert.activations import OTHER_NUMBERS, OTHERS, Activation, Kind, require_end, to_be_traced
+from dy2st.convert.guards.activations import OTHER_NUMBERS, OTHERS, Activation, Kind, require_end, to_be_traced
 from dy2st.errors import Dy2stError, RecursionLimitError, StructureError
 from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor

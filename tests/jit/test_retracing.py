@@ -13,7 +13,7 @@ from dy2st_runtime import config
 
 import dy2st as paddle
 from dy2st import jit, nn
-from dy2st.convert.watching import Watcher
+from dy2st.convert.regions.write_journal import Watcher
 from dy2st.errors import FeedError
 from dy2st.jit import InputSpec, reasons
 from dy2st.jit.outside import Outside

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dy2st import jit
-from dy2st.convert.loops import Loop
-from dy2st.convert.recursion import StagedFunction
+from dy2st.convert.control.recursion import StagedFunction
+from dy2st.convert.control.while_stmt import Loop
 from dy2st.errors import StructureError
 from dy2st.static import InputSpec
 from dy2st.tensor import Tensor

@@ -8,7 +8,7 @@ from corpus.unrolled_rows import texts
 from dy2st_runtime.ir.visit import all_ops
 
 from dy2st import jit
-from dy2st.convert.for_stmt import UNROLLED_ROWS
+from dy2st.convert.control.for_stmt import UNROLLED_ROWS
 from dy2st.errors import Dy2stError, StagedValueError
 from dy2st.static import InputSpec
 from dy2st.tensor import Tensor

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dy2st import jit
-from dy2st.convert import foreign
+from dy2st.convert.pyfacts import foreign
 from dy2st.errors import DTypeError, InplaceError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor

@@ -6,7 +6,7 @@ import numpy as np
 from dy2st_runtime import config
 
 from dy2st import jit
-from dy2st.convert.structure import flatten
+from dy2st.convert.values.trees import flatten
 from dy2st.errors import Dy2stError
 from dy2st.tensor import Tensor
 

@@ -7,7 +7,7 @@ from dy2st_runtime import config
 
 import dy2st as paddle
 from dy2st import jit
-from dy2st.convert.structure import flatten
+from dy2st.convert.values.trees import flatten
 from dy2st.tensor import Tensor
 
 

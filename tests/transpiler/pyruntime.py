@@ -3,7 +3,7 @@
 import contextlib
 import operator
 
-from dy2st.convert import matching
+from dy2st.convert.builtins import match_stmt as matching
 
 
 class Undefined:

@@ -1,0 +1,1 @@
+"""What stands around traced code: context managers, unconverted handlers and calls, and what is printed."""
