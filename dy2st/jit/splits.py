@@ -11,7 +11,7 @@ import inspect
 import types
 import warnings
 import weakref
-from collections.abc import Iterator, MappingView, Sequence
+from collections.abc import Callable, Iterator, MappingView, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,11 +65,15 @@ TRACES = 64
 class Shared:
     """What a function, its pieces and the functions that its cut statements call have in common.
 
+    Args:
+        make: makes a static function of one, which is cut in the ways that `splits` says.
+
     Attributes:
         reasons: for each statement that runs eagerly, by its place, what was said of it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[..., StaticFunction]) -> None:
+        self.make = make
         self.reasons: dict[tuple[str, int, int], str] = {}
         self._refusing: list[tuple[str, int]] = []
         self._static: weakref.WeakKeyDictionary[types.FunctionType, StaticFunction] = weakref.WeakKeyDictionary()
@@ -97,9 +101,7 @@ class Shared:
             return f
         static = self._static.get(function)
         if static is None:
-            from .static_function import StaticFunction
-
-            static = self._static[function] = StaticFunction(function, splits=Splits(function, self, exact=True))
+            static = self._static[function] = self.make(function, splits=Splits(function, self, exact=True))
         bound = static if owner is None else static.__get__(owner)
         return lambda *args, **kwargs: f(*args, **kwargs) if _unknown((args, kwargs)) else bound(*args, **kwargs)
 
@@ -114,9 +116,9 @@ class Splits:
             what eager mode has there.
     """
 
-    def __init__(self, function: types.FunctionType, shared: Shared | None = None, exact: bool = False):
+    def __init__(self, function: types.FunctionType, shared: Shared, exact: bool = False):
         self.function = function
-        self.shared = Shared() if shared is None else shared
+        self.shared = shared
         self.exact = exact
         self._known: dict[Any, types.FunctionType] = {}
 
@@ -207,11 +209,9 @@ class _Running:
     """A piece as the mixed function calls it."""
 
     def __init__(self, piece: Piece, of: Splits, method: bool):
-        from .static_function import StaticFunction
-
         self.raw, self.shared, self.method = piece.function, of.shared, method
         self.splits = Splits(piece.function, of.shared, of.exact or not piece.returns)
-        self.static = StaticFunction(piece.function, splits=self.splits)
+        self.static = of.shared.make(piece.function, splits=self.splits)
         self.names = piece.function.__code__.co_varnames[method : piece.function.__code__.co_argcount]
         self._seen: dict[str, Any] = {}
         self._varying: set[str] = set()

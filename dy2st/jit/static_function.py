@@ -28,6 +28,7 @@ from ..transpiler import Converted
 from . import static_call
 from .as_function import AsFunction, signature_of
 from .concrete import ConcreteProgram
+from .explain import explain
 from .numbers import Entry
 from .pace import Pace, is_short
 from .pickling import reduced
@@ -45,7 +46,7 @@ from .signature import (
 )  # fmt: skip
 from .sizes import Sizes, choices, first_that_works, shown, squeezes_decided
 from .specs import arguments_from_specs, arguments_to_save
-from .splits import Splits
+from .splits import Shared, Splits
 from .traces import ByObject, Traces
 from .tracing import Trace
 
@@ -127,7 +128,7 @@ class StaticFunction(AsFunction):
             raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
         super().__init__(function, instance)
         self.input_spec, self._traces, self._of_instances = input_spec, Traces(), ByObject()
-        self.splits = splits if full_graph or splits is not None else Splits(function)
+        self.splits = splits if full_graph or splits is not None else Splits(function, Shared(StaticFunction))
 
     # ---- binding ----
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
@@ -485,8 +486,6 @@ class StaticFunction(AsFunction):
 
     def explain(self) -> str:
         """Why each `if` and loop was staged or left to Python, why there are so many traces, and what was compiled for them."""
-        from .explain import explain
-
         return explain(self)
 
     def __repr__(self) -> str:

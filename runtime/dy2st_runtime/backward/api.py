@@ -8,6 +8,11 @@ from ..errors import GradientError
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Program, Variable
 from ..ir.visit import all_blocks, rename_variables
+from . import branch as branch  # these register the rules of control flow
+from . import call as call
+from . import loop as loop
+from . import segment as segment
+from . import tape_loop as tape_loop
 from .activity import can_carry_gradient, mark_active
 from .sweep import Builder, State, Sweep
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..ir.builder import IRBuilder
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import free_names, rename_reads
-from .sweep import Builder, Sweep
+from .sweep import Builder, Sweep, rule
 
 
+@rule("cond")
 def differentiate_cond(sweep: Sweep, op: Operator, douts: dict[str, Variable | None]) -> None:
     """Appends a `cond` that runs the gradient of the branch that was taken.
 

@@ -24,7 +24,7 @@ from ..ir.visit import all_ops, called, clone_block, declare_like, free_names, r
 from ..ops.control import covers, join_types
 from .branch import make_absent
 from .loop import inner_pairs
-from .sweep import Builder, State, Sweep
+from .sweep import Builder, State, Sweep, rule
 from .tapes import keep_on_tapes
 
 
@@ -47,6 +47,7 @@ class Pair:
     captured: list[str]
 
 
+@rule("call")
 def differentiate_call(sweep: Sweep, op: Operator, douts: dict[str, Variable | None]) -> None:
     """Appends the call of the backward version."""
     assert op.function is not None

@@ -20,7 +20,7 @@ from ..ops.control import join_types
 from . import remat
 from .branch import make_absent
 from .past import present
-from .sweep import Builder, Sweep
+from .sweep import Builder, Sweep, rule
 
 K = TypeVar("K")
 
@@ -48,6 +48,7 @@ class Body:
     captured: dict[str, Variable]
 
 
+@rule("while_loop")
 def differentiate_loop(sweep: Sweep, op: Operator, douts: dict[str, Variable | None]) -> None:
     """Appends the loop that runs the iterations' gradients from the last to the first."""
     if any(douts[name] is not None for name in op.output("Saved")):

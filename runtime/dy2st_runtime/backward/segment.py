@@ -11,11 +11,12 @@ from ..ir.visit import all_ops, called, clone_ops, reads
 from . import remat
 from .loop import inner_pairs
 from .past import restore
-from .sweep import Sweep
+from .sweep import Sweep, rule
 
 _SHOWN = ("print", "log_message", "warn")
 
 
+@rule("segment")
 def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
     """Appends a copy of the ops and its gradient. So of what the ops compute only what others read has to be kept.
 

@@ -16,6 +16,32 @@ if TYPE_CHECKING:
     from .call import Pair
 
 
+RULES: dict[str, Callable[..., None]] = {}
+"""The rules of control flow: of ops that own blocks or call functions, and of segments, which are several ops."""
+
+
+def rule(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers the rule of a kind of control flow: see `_kind`. A decorator."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        RULES[kind] = function
+        return function
+
+    return register
+
+
+def _kind(op: Operator) -> str:
+    """Which rule an op has; that of an op that is no control flow is its record's."""
+    if op.function is not None:
+        return "call"
+    return "while_loop with calls" if op.type == "while_loop" and holds_call(op) else op.type
+
+
+def holds_call(op: Operator) -> bool:
+    """Whether a call is made inside an op."""
+    return any(inner.function is not None for sub in op.blocks for inner in all_ops(sub))
+
+
 class State:
     """What all sweeps of one `append_backward` share.
 
@@ -132,15 +158,13 @@ class Sweep:
 
     def run(self, ops: Sequence[Operator]) -> None:
         """Walks the ops from the last to the first; a segment that is computed again is as one op."""
-        from .segment import differentiate_segment
-
         end = len(ops)
         while end:
             here = slice(self.depth, self.depth + 1)
             segment, count = ops[end - 1].segments[here], len(self.b.block.ops)
             if segment:
                 start = next(i for i, op in enumerate(ops) if op.segments[here] == segment)
-                differentiate_segment(self, ops[start:end])
+                RULES["segment"](self, ops[start:end])
             else:
                 start = end - 1
                 self._differentiate(ops[start])
@@ -158,24 +182,13 @@ class Sweep:
         return found
 
     def _differentiate(self, op: Operator) -> None:
-        from .branch import differentiate_cond
-        from .call import differentiate_call
-        from .loop import differentiate_loop
-        from .tape_loop import differentiate_loop_with_calls
-        from .tapes import holds_call
-
         if id(op) in self.state.updates or all(self.total(name) is None for name in op.output_names):
             return
         self.b.location = op.location
         douts = self.gradients_of(op.output_names)
-        if op.type == "cond":
-            differentiate_cond(self, op, douts)
-        elif op.function is not None:
-            differentiate_call(self, op, douts)
-        elif op.type == "while_loop" and holds_call(op):
-            differentiate_loop_with_calls(self, op, douts)
-        elif op.type == "while_loop":
-            differentiate_loop(self, op, douts)
+        kind = _kind(op)
+        if kind in RULES:
+            RULES[kind](self, op, douts)
         elif any(self.active(name) for name in op.input_names):
             for group in self._groups(douts):
                 self._rule(op, group)

@@ -6,10 +6,11 @@ from ..ir.program import Block, Operator, Variable
 from ..ir.visit import free_names
 from .branch import make_absent
 from .loop import Body, append_loop
-from .sweep import Builder, Sweep
+from .sweep import Builder, Sweep, rule
 from .tapes import keep_on_tapes
 
 
+@rule("while_loop with calls")
 def differentiate_loop_with_calls(sweep: Sweep, op: Operator, douts: dict[str, Variable | None]) -> None:
     """Appends the loop that runs the iterations' gradients from the last to the first."""
     state = sweep.state

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from ..ir.program import Block, Operator, Variable
-from ..ir.visit import all_ops, free_names, rename_reads
+from ..ir.program import Block, Variable
+from ..ir.visit import free_names, rename_reads
 from .sweep import Builder, State
-
-
-def holds_call(op: Operator) -> bool:
-    """Whether a call is made inside an op."""
-    return any(inner.function is not None for sub in op.blocks for inner in all_ops(sub))
 
 
 def keep_on_tapes(state: State, source: Block, reader: Block) -> None:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import config, nonfinite
+from .state import Commit as Commit
+from .state import Given as Given
+from .state import state_of as state_of
 
 if TYPE_CHECKING:
     from ..ir.program import Program
-
-State = dict[str, np.ndarray]
-Given = State | Callable[[], State] | None
-"""A state, or what gives it, which is called if a run looks at it; None: it is empty."""
-Commit = Callable[[list[Any]], Any]
-"""What is done with the values of a run that has succeeded."""
-
-
-def state_of(given: Given) -> State:
-    """The state itself."""
-    return {} if given is None else given() if callable(given) else given
-
 
 def runs_native() -> bool:
     """Whether the process has asked for a native executable on the CPU: then LLVM is loaded anyway."""

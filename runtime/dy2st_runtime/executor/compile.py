@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +19,12 @@ import llvmlite
 import numpy as np
 from llvmlite import binding as llvm
 
-from .. import config, forks
+from .. import forks
 from ..errors import CompileError
 from . import machine
 from .cache import ObjectCache
-from .engines import ENGINES, Engine, current
+from .engines import Engine, current
+from .objects import OWN, ROUTINE, compile_object
 from .symbols import LINKING, provide
 from .worker import Worker, is_possible, worthwhile
 
@@ -40,7 +42,7 @@ def fingerprint(engine: Engine) -> str:
 
 INLINED = (
     "array_entries", "arrays", "calls", "clock", "compile", "conv_depthwise", "conv_direct", "conv_pack", "conv_plans", "conv_spread",
-    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "products",
+    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "objects", "products",
     "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
     "../codegen/layout", "../dtype", "../loopir/conv_plan", "../signals", "../threads",
 )  # fmt: skip
@@ -231,53 +233,18 @@ class KernelCompiler:
         return objects
 
 
-OWN = ENGINES["llvm"]
-"""Who compiles routines: their instructions write out what no other compiler has."""
-ROUTINE = "routine "
-"""Before the name of a routine, what stands for its source."""
+_making = forks.lock()
 
 
-def compile_object(source: str, symbol: str, engine: Engine) -> bytes:
-    """An object file that defines `symbol` as the function `kernel` of the source, or as a routine.
-
-    Raises:
-        UncompiledKernel: it does not compile. The reason goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
-    """
-    if source.startswith(ROUTINE):
-        return compile_routine(source.removeprefix(ROUTINE), symbol)
-    try:
-        return engine.object_file(source, symbol)
-    except Exception as error:
-        asked = config.dumping("source") or config.FULL_TRACEBACK.get()
-        raise UncompiledKernel(source, type(error).__name__) from (_Source(source, error) if asked else None)
+@functools.cache
+def _compiler() -> KernelCompiler:
+    forks.between_calls(llvm_lock())
+    return KernelCompiler()
 
 
-class UncompiledKernel(Exception):
-    """A generated kernel does not compile."""
-
-    def __init__(self, source: str, reason: str):
-        super().__init__(source, reason)
-        self.source, self.reason = source, reason
-
-
-class UncompiledCustom(Exception):
-    """A kernel of the user's own does not compile. `name`: that of its native form; `error`: what to tell the user."""
-
-    def __init__(self, name: str, error: CompileError):
-        super().__init__(name, error)
-        self.name, self.error = name, error
-
-
-class _Source(Exception):
-    """Carries the source that does not compile, below the clear error."""
-
-    def __init__(self, source: str, cause: BaseException):
-        super().__init__(f"{cause}\n{source}")
-
-
-def compile_routine(name: str, symbol: str) -> bytes:
-    """An object file that defines `symbol` as a routine of `routines`."""
-    from . import routines, scalars
-
-    module = scalars.module_of(routines.functions()[name], symbol)
-    return machine.machine().emit_object(scalars.optimized(module, machine.machine()))
+def compiler() -> KernelCompiler:
+    """The compiler of this process."""
+    # threads that call a cached function for the first time at once would make one each; the code of all but one would be
+    # unmapped with the compiler that nobody keeps
+    with _making:
+        return _compiler()

@@ -44,7 +44,7 @@ from ..ops.control import ABSENT, scalar_bool
 from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
 from ..ops.registry import TensorType
 from ..passes.pipeline import optimize
-from . import Commit, Given, state_of
+from .state import Commit, Given, state_of
 
 THREADS = 128
 MAX_BLOCKS = 4096

@@ -24,10 +24,10 @@ from ..codegen import layout
 from ..errors import CompileError
 from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
 from ..ops.registry import TensorType
-from .compile import UncompiledCustom
 from .memory import copy_bytes
 from .native import LOADS, STORES
 from .numba_engine import DTYPES, as_intrinsic
+from .objects import UncompiledCustom
 from .symbols import symbol
 from .values import Instruction, external
 

@@ -10,39 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import config, dims, forks, reference, signals, threads
+from .. import config, dims, reference, signals, threads
 from ..codegen import layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
 from ..garbage import no_search_for_garbage
 from ..ir.program import Operator, Program, Variable
 from ..ops.control import ABSENT
-from . import Commit, Given, State, engines, kept, profile, state_of
-from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel, llvm_lock
+from . import engines, kept, profile
+from .compile import ENTRY, compiler
 from .frame import Frame
+from .objects import UncompiledCustom, UncompiledKernel
 from .plans import Plan
+from .state import Commit, Given, State, state_of
 
 if TYPE_CHECKING:
     from ..lowering.schedule import Launch
 
 RNG = "@RNG@"
-
-
-_making = forks.lock()
-
-
-@functools.cache
-def _compiler() -> KernelCompiler:
-    forks.between_calls(llvm_lock())
-    return KernelCompiler()
-
-
-def compiler() -> KernelCompiler:
-    """The compiler of this process."""
-    # threads that call a cached function for the first time at once would make one each; the code of all but one would be
-    # unmapped with the compiler that nobody keeps
-    with _making:
-        return _compiler()
 
 
 class Executable:

@@ -47,7 +47,7 @@ class PlainIdentities:
 
 @functools.cache
 def _routine() -> Callable[[int, int, int], int]:
-    from .executable import compiler
+    from .compile import compiler
 
     (address,) = compiler().addresses([], ["differing_items"])
     # a kind of function during which no other thread runs Python

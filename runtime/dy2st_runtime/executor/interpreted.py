@@ -14,7 +14,7 @@ from ..feeds import check_feed
 from ..ir.program import Program
 from ..ir.visit import all_ops, reads
 from ..ops.control import ABSENT
-from . import Commit, Given, state_of
+from .state import Commit, Given, state_of
 
 
 class InterpretedExecutable:

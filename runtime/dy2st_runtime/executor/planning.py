@@ -28,7 +28,7 @@ def planned_anew(program: Program, feed_names: Sequence[str], fetch_names: Seque
     Raises:
         CompileError: a variable has more dims than a descriptor holds.
     """
-    from .executable import compiler
+    from .compile import compiler
 
     made, updates, shapes = optimize(clone_program(program), feed_names, fetch_names, absent_feeds)
     block = made.global_block()

@@ -122,7 +122,7 @@ class Versions:
 
 @functools.cache
 def _routines() -> tuple[Callable[[int], int], Callable[[int], int]]:
-    from .executable import compiler
+    from .compile import compiler
 
     changed, note = compiler().addresses([], ["changed_words", "note_words"])
     return _HELD(changed), _HELD(note)

@@ -28,6 +28,7 @@ from typing import IO
 from .. import threads
 from .cache import ObjectCache
 from .engines import ENGINES, Engine
+from .objects import compile_object
 
 ROUTINE = 0.3
 """Seconds that compiling a routine takes, roughly."""
@@ -167,8 +168,6 @@ def is_possible(cache: ObjectCache) -> bool:
 
 
 def _serve(tasks: Iterable[bytes]) -> None:
-    from .compile import compile_object
-
     gc.disable()  # a module for LLVM is many objects, none of which lasts: looking through them is a quarter of the time of making it
     for line in tasks:
         task = json.loads(line)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .program import Block, Function, Operator, Program
+if TYPE_CHECKING:
+    from .program import Block, Operator, Program
 
 
 def show_program(program: Program) -> str:
@@ -46,12 +47,12 @@ def _op_lines(op: Operator, block: Block, indent: int) -> list[str]:
     attrs = "".join(
         f", {name}={_value(value)}"
         for name, value in op.attrs.items()
-        if not isinstance(value, Block) and value != op.record.attrs[name].default
+        if name not in op.record.block_attrs and value != op.record.attrs[name].default
     )
     head = f"{pad}{outs}{' = ' if outs else ''}{op.type}({ins}{attrs if ins else attrs[2:]})"
     lines = [head]
     for name, value in op.attrs.items():
-        if isinstance(value, Block):
+        if name in op.record.block_attrs:
             params = f"({', '.join(_typed(p, value) for p in value.params)})" if value.params else ""
             lines.append(f"{pad}  {name}{params}:")
             lines += _block_lines(value, indent + 2)
@@ -68,6 +69,4 @@ def _names(names: list[str], many: bool) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, Function):
-        return value.name
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -31,6 +31,7 @@ from .. import dims
 from ..errors import Location, VerifyError
 from ..ops import registry
 from ..ops.registry import TensorType
+from .printer import show_program
 
 
 class Variable:
@@ -183,7 +184,7 @@ class Function:
         self.result_types = list(result_types)
 
     def __repr__(self) -> str:
-        return f"Function({self.name})"
+        return self.name  # as a Program shows it
 
 
 class Program:
@@ -272,8 +273,6 @@ class Program:
         return [v for v in self._global.vars.values() if v.is_parameter]
 
     def __str__(self) -> str:
-        from .printer import show_program
-
         return show_program(self)
 
 

@@ -18,6 +18,7 @@ from ..dtype import widened
 from ..errors import AttributeValueError, DTypeError, GradientError
 from . import conv_lowering, windows
 from .checked import CheckedOp
+from .conv_geometry import geometry, transposed_geometry
 from .registry import Int, Ints, Str, TensorType, register
 
 ATTRS = {
@@ -36,15 +37,6 @@ def check_types(op: str, image: TensorType, other: TensorType) -> None:
         dims.require_equal(t.rank, 4, f"{op}: {what} must have 4 dims", "a single image gets a batch of one: x.unsqueeze(0)")
     if image.dtype != other.dtype or image.dtype not in dtype.FLOATS:
         raise DTypeError(f"{op} takes two tensors of one floating-point dtype, got {image.dtype} and {other.dtype}")
-
-
-def geometry(
-    image: Sequence[dims.Dim], kernel: Sequence[dims.Dim], attrs: dict[str, Any]
-) -> tuple[windows.Axis, windows.Axis]:
-    """The windows over the last two sizes of an image [N, C, H, W]."""
-    return windows.axes(
-        image[2:], kernel, attrs["strides"], attrs["paddings"], attrs["padding_algorithm"], attrs["dilations"]
-    )
 
 
 def check_groups(op: str, channels: dims.Dim, filter_shape: Sequence[dims.Dim], groups: int) -> None:
@@ -272,31 +264,6 @@ class TransposedConvolution(CheckedOp):
             kept |= {"padding_algorithm": "EXPLICIT", "paddings": [rows.before, rows.after, cols.before, cols.after],
                      "dilations": [1, 1]}  # fmt: skip
         return lambda: b.conv2d(dy, f, **kept), lambda: b.conv2d_grad_filter(dy, x, f, **kept)
-
-
-def transposed_geometry(
-    op: str, image: Sequence[dims.Dim], kernel: Sequence[dims.Dim], attrs: dict[str, Any]
-) -> tuple[windows.Axis, windows.Axis]:
-    """The windows over the output of a transposed convolution, as many as its input [N, M, H, W] has elements."""
-    sizes, extra = attrs["output_size"], attrs["output_padding"] or [0]
-    found = []
-    for i, axis in enumerate(geometry(image, kernel, attrs)):
-        more: dims.Dim = windows.pair(extra, "output_padding", 0)[i]
-        smallest = (axis.size - 1) * axis.stride - axis.before - axis.after + axis.extent
-        size: dims.Dim = smallest + more
-        if sizes:
-            size = windows.pair(sizes, "output_size", 1)[i]
-            more = size - smallest
-            if not dims.known(more):
-                dims.require_at_least(more, 0, f"{op}: output_size is too small")
-                dims.require_at_least(axis.stride - 1 - more, 0, f"{op}: output_size is too large")
-        if dims.known(more) and not 0 <= more < axis.stride:
-            raise AttributeValueError(
-                f"{op}: the output may exceed its smallest size {smallest} by 0 to {axis.stride - 1}, not by {more}",
-                hint="change output_size or output_padding",
-            )
-        found.append(windows.Axis(size, axis.kernel, axis.stride, axis.dilation, axis.before, axis.after))
-    return found[0], found[1]
 
 
 @register

@@ -14,6 +14,7 @@ from typing import Any
 from .. import dims
 from ..loopir import nodes as n
 from . import conv_routines, images, windows
+from .conv_geometry import transposed_geometry
 from .conv_routines import is_depthwise, pay_scatter, pointwise
 from .windows import Axes, axes_of
 
@@ -60,8 +61,6 @@ def grad_input(cx: Any, f: Any, dy: Any, x: Any, out: Any, attrs: dict[str, Any]
 
 def transposed(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     """Output of a transposed convolution."""
-    from .conv import transposed_geometry
-
     last = windows.channel_last(attrs["data_format"])
 
     def axes(inputs: Sequence[Any]) -> Axes:

@@ -15,15 +15,10 @@ from typing import Any
 from ..loopir import conv_plan
 from ..loopir import nodes as n
 from . import images, windows
+from .pool_geometry import axes, cells, counts, is_adaptive
 
 UNROLLED = 25
 """Elements of a window that is combined in one expression."""
-
-
-def _geometry(attrs: dict[str, Any]) -> Any:
-    from . import pool  # the records import this module
-
-    return pool
 
 
 def _larger(a: n.Expr, b: n.Expr) -> n.Expr:
@@ -33,17 +28,17 @@ def _larger(a: n.Expr, b: n.Expr) -> n.Expr:
 
 def forward(cx: Any, x: Any, out: Any, attrs: dict[str, Any]) -> None:
     """The maximum or the average of each window."""
-    last, pool = windows.channel_last(attrs["data_format"]), _geometry(attrs)
+    last = windows.channel_last(attrs["data_format"])
     image, target = images.plain(cx, x, last), images.target_for(cx, out, last)
     largest = attrs["pooling_type"] == "max"
     if largest and _is_direct(cx, image, attrs):
         with images.producing(cx, [image], [x], target, out, (), last) as (k, (src,), _, dst, _):
-            rows, cols = (images.named(k, axis) for axis in pool.axes(src.shape[2:], attrs))
+            rows, cols = (images.named(k, axis) for axis in axes(src.shape[2:], attrs))
             area = k.let(n.as_expr(dst.shape[2]) * dst.shape[3])
             with k.parallel(n.as_expr(dst.shape[0]) * dst.shape[1]) as plane:
                 k.routine(f"maxima{rows.kernel}{rows.stride}_{src.dtype}", [src, dst], *src.shape[2:], *dst.shape[2:], rows.before,
                           cols.before, plane, writes=[dst], work=area * rows.stride)  # fmt: skip
-    elif pool.is_adaptive(attrs):
+    elif is_adaptive(attrs):
         with (
             images.producing(cx, [image], [x], target, out, (), last) as (k, (src,), _, dst, _),
             _positions(k, src, attrs) as p,
@@ -61,22 +56,20 @@ def forward(cx: Any, x: Any, out: Any, attrs: dict[str, Any]) -> None:
 
 def _is_direct(cx: Any, image: Any, attrs: dict[str, Any]) -> bool:
     """Whether there is a routine for the maxima of these very windows (known when the kernel is made)."""
-    pool = _geometry(attrs)
-    if pool.is_adaptive(attrs) or not cx.routines or image.dtype not in ("float32", "float64"):
+    if is_adaptive(attrs) or not cx.routines or image.dtype not in ("float32", "float64"):
         return False
-    rows, cols = pool.axes((9, 9), attrs)
+    rows, cols = axes((9, 9), attrs)
     square = rows.kernel == cols.kernel and rows.stride == cols.stride
     return square and rows.kernel in conv_plan.MAXIMA_KERNELS and rows.stride in conv_plan.DIRECT_STRIDES
 
 
 def _framed(cx: Any, image: Any, attrs: dict[str, Any], value: float) -> Any:
     """The image with its paddings: a temporary, or the image itself where there is none."""
-    pool = _geometry(attrs)
-    if attrs["padding_algorithm"] != "SAME" and not any(axis.padded for axis in pool.axes((9, 9), attrs)):
+    if attrs["padding_algorithm"] != "SAME" and not any(axis.padded for axis in axes((9, 9), attrs)):
         return image
     t = cx.temp(image.dtype, 4)
     with cx.kernel([image], [t], shapes=False) as (k, (src,), (dst,)):
-        rows, cols = (images.named(k, axis) for axis in pool.axes(src.shape[2:], attrs))
+        rows, cols = (images.named(k, axis) for axis in axes(src.shape[2:], attrs))
         frame = images.Frame(k, rows, cols)
         k.set_shape(dst, [src.shape[0], src.shape[1], frame.height, frame.width])
         with k.parallel(src.shape[0] * src.shape[1]) as plane:
@@ -86,7 +79,7 @@ def _framed(cx: Any, image: Any, attrs: dict[str, Any], value: float) -> Any:
 
 
 def _tap_by_tap(k: Any, src: Any, padded: Any, dst: Any, attrs: dict[str, Any], largest: bool) -> None:
-    rows, cols = (images.named(k, axis) for axis in _geometry(attrs).axes(src.shape[2:], attrs))
+    rows, cols = (images.named(k, axis) for axis in axes(src.shape[2:], attrs))
     frame = images.Frame(k, rows, cols)
     height, width = k.let(rows.count), k.let(cols.count)
     with k.parallel(dst.shape[0] * dst.shape[1] * height) as line:
@@ -163,15 +156,16 @@ class _Position:
 def _positions(k: Any, src: Any, attrs: dict[str, Any], prepare: Any = None) -> Iterator[_Position]:
     """All output positions, the planes in parallel; `prepare(first, count)` runs first for the elements of each
     plane."""
-    pool = _geometry(attrs)
     height, width = src.shape[2], src.shape[3]
     area = k.let(n.as_expr(height) * width)
-    out_height, out_width = (k.let(c) for c in pool.counts((height, width), attrs))
-    adaptive = pool.is_adaptive(attrs)
+    out_height, out_width = (k.let(c) for c in counts((height, width), attrs))
+    adaptive = is_adaptive(attrs)
+    rows: Any
+    cols: Any
     if adaptive:
-        rows, cols = pool.cells((height, width), attrs)
+        rows, cols = cells((height, width), attrs)
     else:
-        rows, cols = (images.named(k, axis) for axis in pool.axes((height, width), attrs))
+        rows, cols = (images.named(k, axis) for axis in axes((height, width), attrs))
 
     kernel = None
     if not adaptive and rows.kernel * cols.kernel <= UNROLLED:

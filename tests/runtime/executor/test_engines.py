@@ -17,12 +17,12 @@ import pytest
 from dy2st_runtime import config
 from dy2st_runtime.codegen import layout
 from dy2st_runtime.errors import CompileError
-from dy2st_runtime.executor import compile as compiling
-from dy2st_runtime.executor import engines
+from dy2st_runtime.executor import engines, objects
 from dy2st_runtime.executor.cache import ObjectCache
-from dy2st_runtime.executor.compile import KernelCompiler, UncompiledKernel
+from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.executor.engines import ENGINES
 from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.executor.objects import UncompiledKernel
 from dy2st_runtime.ops.control import ABSENT
 
 import dy2st as paddle
@@ -188,10 +188,10 @@ def test_threads_compile_with_both_at_once(tmp_path: Path) -> None:
 def test_the_text_of_a_compiler_is_kept_from_the_user(engine: str) -> None:
     text = "def kernel(args, start, stop):\n    return no_such_name(args)\n"
     with pytest.raises(UncompiledKernel) as caught:
-        compiling.compile_object(text, "k_x", ENGINES[engine])
+        objects.compile_object(text, "k_x", ENGINES[engine])
     assert caught.value.__cause__ is None
     with config.FULL_TRACEBACK.override(True), pytest.raises(UncompiledKernel) as caught:
-        compiling.compile_object(text, "k_x", ENGINES[engine])
+        objects.compile_object(text, "k_x", ENGINES[engine])
     assert "no_such_name" in str(caught.value.__cause__)
 
 

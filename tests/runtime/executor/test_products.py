@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from dy2st_runtime.codegen import layout
 from dy2st_runtime.executor import compile as compiling
-from dy2st_runtime.executor import products, routines, symbols, tiles
+from dy2st_runtime.executor import objects, products, routines, symbols, tiles
 
 SIZES = [
     (1, 1, 1), (1, 5, 3), (1, 200, 70), (1, 400, 300), (3, 1, 40), (65, 1, 300), (4, 50, 33), (5, 50, 33), (7, 48, 16), (8, 96, 1),
@@ -26,7 +26,7 @@ def routine(dtype: str) -> Callable[..., int]:
     linker = compiling.Linker()
     address = 0
     for name in routines.called([f"    call_product_{dtype}()"]):
-        address = linker.link({f"test_{name}": compiling.compile_routine(name, f"test_{name}")})[f"test_{name}"]
+        address = linker.link({f"test_{name}": objects.compile_routine(name, f"test_{name}")})[f"test_{name}"]
         symbols.provide(name, address)
     kept.append(linker)
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * routines.arguments(f"product_{dtype}"))(address)

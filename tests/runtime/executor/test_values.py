@@ -9,8 +9,8 @@ import operator
 import numpy as np
 import pytest
 from dy2st_runtime import config
-from dy2st_runtime.executor.compile import UncompiledKernel
 from dy2st_runtime.executor.executable import compiler
+from dy2st_runtime.executor.objects import UncompiledKernel
 
 INTS = ("int8", "int16", "int32", "int64", "uint8")
 FLOATS = ("float32", "float64")
