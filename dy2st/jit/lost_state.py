@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from ..convert.effects.cells import Cell, EntryCell, OrderCell, OuterVariable, place_of
 from ..convert.guards.places import CODE
-from ..convert.pyfacts.bytecode import looks_into, reads_first
+from ..convert.pyfacts.code_names import looks_into, reads_first
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .concrete import ConcreteProgram

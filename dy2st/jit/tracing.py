@@ -22,7 +22,7 @@ from ..convert.guards.namespaces import set_unseen
 from ..convert.guards.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_attribute, referred
 from ..convert.guards.reach import Reach
 from ..convert.pyfacts.attribute_lookup import MISSING, held
-from ..convert.pyfacts.bytecode import names_of
+from ..convert.pyfacts.code_names import names_of
 from ..convert.pyfacts.safe_repr import named
 from ..convert.pyfacts.tensor_attributes import attributes_of_tensor
 from ..convert.pyfacts.undefined import Undefined

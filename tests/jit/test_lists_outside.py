@@ -6,7 +6,7 @@ import pytest
 from guarding import Box, tensor
 
 from dy2st import jit
-from dy2st.convert.pyfacts.bytecode import names_of
+from dy2st.convert.pyfacts.code_names import names_of
 
 
 def around():

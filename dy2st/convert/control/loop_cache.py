@@ -17,7 +17,7 @@ from ...transpiler import is_generated
 from .. import roles
 from ..effects.cells import Cell
 from ..effects.gradient_needs import Need
-from ..pyfacts.bytecode import codes_in
+from ..pyfacts.code_names import codes_in
 from ..regions.phi_leaves import Const, Node, Pattern, Var, extract
 from ..values.join_types import same
 from ..values.leaf_types import LeafType, type_of

@@ -15,7 +15,7 @@ from ...tensor.kinds import resolved
 from ...tensor.location import user_location
 from ..hub import current_tracer, need_tracer
 from ..pyfacts.attribute_lookup import MISSING
-from ..pyfacts.bytecode import codes_in, names_of
+from ..pyfacts.code_names import codes_in, names_of
 from ..pyfacts.safe_repr import named, shown
 from ..pyfacts.undefined import NoAttribute, Undefined, Unread
 from ..values.attributes import require_asked

@@ -22,7 +22,7 @@ from .. import hub, roles
 from ..effects.cells import OuterVariable, assigned_outside, contents_of, put_into
 from ..hub import current_tracer
 from ..pyfacts.attribute_lookup import MISSING
-from ..pyfacts.bytecode import names_of
+from ..pyfacts.code_names import names_of
 from ..pyfacts.foreign import is_foreign_class
 from .classification import is_users_module, referent
 

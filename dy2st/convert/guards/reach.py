@@ -22,7 +22,7 @@ from ...tensor import Tensor
 from ...transpiler import is_generated
 from .. import roles
 from ..pyfacts.attribute_lookup import MISSING, dict_of, may_change_class
-from ..pyfacts.bytecode import Names, is_in_class, names_of
+from ..pyfacts.code_names import Names, is_in_class, names_of
 from ..pyfacts.conversions import has_attributes
 from ..pyfacts.foreign import LAYER_STORES, is_foreign, is_stateful
 from ..pyfacts.safe_repr import shown

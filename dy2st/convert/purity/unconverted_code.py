@@ -22,7 +22,7 @@ from ...transpiler import is_generated
 from ..effects.cells import contents_of, defaults_of
 from ..hub import is_staged, need_tracer
 from ..pyfacts.attribute_lookup import dict_of, held
-from ..pyfacts.bytecode import codes_in, names_of
+from ..pyfacts.code_names import codes_in, names_of
 from ..pyfacts.foreign import (
     ANNOTATING,
     LAYER_STORES,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...tensor import Tensor
 from .attribute_lookup import MISSING, dict_of
-from .bytecode import codes_in, is_first_parameter, names_of
+from .code_names import codes_in, is_first_parameter, names_of
 
 
 class Overwritten:

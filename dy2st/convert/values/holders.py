@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...transpiler import is_generated
-from ..pyfacts.bytecode import names_of
+from ..pyfacts.code_names import names_of
 from ..pyfacts.foreign import ANNOTATING, is_foreign, is_foreign_class
 from ..pyfacts.python_frames import assign, held_by_generator
 from .maybe_attribute import MaybeAttribute
