@@ -27,6 +27,8 @@ SPAN, MAX_SPAN = (8, 16) if NARROW else (4, 8)
 BAND = 16 << 10
 """Bytes of columns that are multiplied panel by panel for one tile of rows before the next, so that these rows of the output are written
 in runs: half of a cache of the first level."""
+FEW_SPANS = 4
+"""Of images that are cut into fewer parts than that the filters are cut into more. Else threads had to share what one of them has read."""
 TERMS, TAPS = 64, 49
 """Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
 PIECES = 16
@@ -99,6 +101,9 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     else:  # each span reads the filters anew
         blocks = max(blocks, min(wanted, round_up(rows, 8 * tiles.ROWS)))
         spans = max(spans, min(panels, round_up(wanted, max(blocks, 1))))
+        spans = panels if panels < 2 * spans else spans  # else some had twice as many as others
+        if spans < FEW_SPANS:
+            blocks = max(blocks, min(round_up(wanted, max(spans, 1)), round_up(rows, 2 * tiles.ROWS)))
     if aligned:  # a span has whole rows, as many as any other
         spans = min(spans, high)
         while high % spans != 0:

@@ -268,7 +268,7 @@ def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(op: str, attr
 
 def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
     """Also one image with few pixels: there are tasks enough, of about the same work, whatever dominates."""
-    for sizes in [(1, 512, 7, 7, 512, 3, 3), (1, 64, 56, 56, 64, 3, 3), (64, 1, 28, 28, 20, 5, 5)]:
+    for sizes in [(1, 512, 7, 7, 512, 3, 3), (1, 64, 56, 56, 64, 3, 3), (64, 1, 28, 28, 20, 5, 5), (1, 960, 7, 7, 160, 1, 1)]:
         inputs = operands(sizes, {}, "float32")["conv2d"]
         executable = compiled("conv2d", inputs, {})
         executable.run(list(inputs.values()))
