@@ -280,6 +280,17 @@ def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
         assert 0.8 * work <= words[conv_plan.TASKS] * words[conv_plan.TASK_WORK] <= 2.5 * work
 
 
+@pytest.mark.parametrize(("sizes", "by_rows"), [((2, 24, 14, 14, 200, 1, 1), 1), ((2, 24, 30, 30, 200, 1, 1), 0),
+                                               ((2, 200, 14, 14, 24, 1, 1), 0)])  # fmt: skip
+def test_threads_have_different_rows_of_small_images(sizes: tuple[int, ...], by_rows: int) -> None:
+    inputs = operands(sizes, {}, "float32")["conv2d"]
+    executable = compiled("conv2d", inputs, {})
+    same(alike_for_threads(lambda: executable.run(list(inputs.values()))[0]), Case("conv2d", inputs, {}).run()[0], 300)
+    (frame,) = executable._frames
+    words = frame.value(next(d for d, name in enumerate(executable.plan.names) if "#t1" in name))
+    assert words[conv_plan.BY_ROWS] == by_rows
+
+
 def test_columns_are_packed_from_the_images_where_strides_are_one() -> None:
     """Then there is no frame, and nothing to copy into it."""
     for grid, row, unframed in (("same", 2, 1), ("around", 0, 1), ("plain", 0, 0)):
