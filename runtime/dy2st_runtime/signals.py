@@ -6,10 +6,11 @@ loops look for signals themselves (`executor.looking`), by the words that lie at
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 PERIOD = 100_000_000
 """Nanoseconds after which a loop looks again."""
+NEVER = 1 << 62
+"""A moment that no clock reaches."""
 
 # MAIN: the thread in which handlers are called. LOOKED: when it has looked last. ENSURE, CHECK, FETCH, RELEASE: functions of Python's.
 # RAISED: what a handler has raised, three addresses.
@@ -49,6 +52,20 @@ def _words() -> np.ndarray:
 def address() -> int:
     """Where the words are, for native code."""
     return int(_words().ctypes.data)
+
+
+@contextlib.contextmanager
+def unseen() -> Iterator[None]:
+    """In the block, native loops of this thread do not look for signals: a handler is called behind them."""
+    words = _words()
+    if threading.get_ident() != int(words[MAIN]):
+        yield
+        return
+    words[LOOKED] = NEVER
+    try:
+        yield
+    finally:
+        words[LOOKED] = 0
 
 
 def raise_kept() -> None:
