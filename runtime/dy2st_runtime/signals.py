@@ -6,11 +6,10 @@ loops look for signals themselves (`executor.looking`), by the words that lie at
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -54,18 +53,19 @@ def address() -> int:
     return int(_words().ctypes.data)
 
 
-@contextlib.contextmanager
-def unseen() -> Iterator[None]:
-    """In the block, native loops of this thread do not look for signals: a handler is called behind them."""
-    words = _words()
-    if threading.get_ident() != int(words[MAIN]):
-        yield
-        return
-    words[LOOKED] = NEVER
-    try:
-        yield
-    finally:
-        words[LOOKED] = 0
+class unseen:
+    """In the block, native loops of this thread do not look for signals: a handler is called behind them. It is on the way of each step."""
+
+    __slots__ = ("_words",)
+
+    def __enter__(self) -> None:
+        self._words = words = _words()
+        if threading.get_ident() == words.item(MAIN):
+            words[LOOKED] = NEVER
+
+    def __exit__(self, *_: object) -> None:
+        if threading.get_ident() == self._words.item(MAIN):
+            self._words[LOOKED] = 0
 
 
 def raise_kept() -> None:
