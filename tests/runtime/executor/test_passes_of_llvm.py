@@ -1,9 +1,11 @@
 """Which passes of LLVM a routine and a kernel take (`scalars.optimized`)."""
 
+import re
 from unittest import mock
 
 import pytest
-from dy2st_runtime.executor import llvm_engine, routines, scalars
+from dy2st_runtime.executor import llvm_engine, routines, scalars, tiles
+from dy2st_runtime.executor.machine import machine
 
 
 @pytest.mark.parametrize("name", [name for name in routines.functions() if not name.endswith("_float64")])
@@ -81,3 +83,11 @@ def test_a_stride_that_is_chosen_gives_a_loop_over_vectors() -> None:
         llvm_engine.object_file(source, "k_test")
     assert "gather" not in str(made[0])
     assert "x float>" in str(made[0])
+
+
+@pytest.mark.skipif(tiles.VECTOR_BYTES != 64, reason="other machines have other registers")
+@pytest.mark.parametrize("name", ["tiles_float32", "run_tiles_float32"])
+def test_tiles_stay_in_registers(name: str) -> None:
+    made = scalars.optimized(scalars.module_of(routines.functions()[name], "k_test"), machine())
+    moves = re.findall(r"vmov\w+.*\(%rsp\).*", machine().emit_assembly(made))
+    assert not [line for line in moves if "%zmm" in line]
