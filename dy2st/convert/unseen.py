@@ -7,7 +7,6 @@ arguments, its variables and the attributes that it names, is looked at before i
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import sys
@@ -20,6 +19,7 @@ from ..tensor import Tensor
 from ..tensor.location import is_own, user_location
 from ..transpiler import is_generated
 from .attribute_lookup import dict_of, held
+from .bytecode import Instruction, instructions
 from .cells import contents_of, defaults_of
 from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict
@@ -106,9 +106,9 @@ def _questions(code: types.CodeType) -> frozenset[str]:
     """What code asks of values that is not answered by their methods."""
     found = set()
     for part in codes_in(code):
-        last: dis.Instruction | None = None
+        last: Instruction | None = None
         handlers = 0
-        for i in dis.get_instructions(part):
+        for i in instructions(part):
             if i.opname == "IS_OP":
                 of_none = last is not None and last.opname.startswith("LOAD_") and last.argval is None
                 found.add(_NONE if of_none else _IDENTITY)
