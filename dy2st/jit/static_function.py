@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import config, dims
+from dy2st_runtime.executor import compiling_ahead
 from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 from dy2st_runtime.ops.message import held_back
@@ -193,7 +194,8 @@ class StaticFunction(AsFunction):
             if concrete is not None:
                 result = self.run(concrete, arguments)
             else:
-                with no_search_for_garbage():  # of what a trace leaves and of what its plan leaves at once, behind both
+                # of what a trace leaves and of what its plan leaves at once, behind both
+                with no_search_for_garbage(), compiling_ahead():
                     concrete = self.find(arguments)
                     result = self.run(concrete, arguments)
             if concrete.pace is not None and concrete.pace.called(time.perf_counter() - start):

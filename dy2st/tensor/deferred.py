@@ -108,6 +108,10 @@ class Deferred(Tensor):
         return self._form.ndim
 
 
+Deferred.__name__ = Deferred.__qualname__ = Tensor.__name__  # Python's own messages name the class: "'Tensor' object is not callable"
+Deferred.__module__ = Tensor.__module__
+
+
 def _settle(t: Tensor) -> None:
     source = t._source
     if source is not None:  # else another thread has just done it

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 PERIOD = 100_000_000
 """Nanoseconds after which a loop looks again."""
+NEVER = 1 << 62
+"""A moment that no clock reaches."""
 
 # MAIN: the thread in which handlers are called. LOOKED: when it has looked last. ENSURE, CHECK, FETCH, RELEASE: functions of Python's.
 # RAISED: what a handler has raised, three addresses.
@@ -49,6 +51,21 @@ def _words() -> np.ndarray:
 def address() -> int:
     """Where the words are, for native code."""
     return int(_words().ctypes.data)
+
+
+class unseen:
+    """In the block, native loops of this thread do not look for signals: a handler is called behind them. It is on the way of each step."""
+
+    __slots__ = ("_words",)
+
+    def __enter__(self) -> None:
+        self._words = words = _words()
+        if threading.get_ident() == words.item(MAIN):
+            words[LOOKED] = NEVER
+
+    def __exit__(self, *_: object) -> None:
+        if threading.get_ident() == self._words.item(MAIN):
+            self._words[LOOKED] = 0
 
 
 def raise_kept() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dis
 import functools
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ...tensor.location import is_own
 from ...transpiler import is_generated
 from .. import hub
+from ..pyfacts.bytecode import instructions
 from ..pyfacts.enclosing_handlers import Onlooker
 from .context_managers import goes_on
 from .with_effects import functions_of
@@ -65,7 +65,7 @@ def _caught(frame: FrameType) -> Iterator[type[BaseException]]:
         file = frame.f_globals.get("__file__") or file
     function = functions_of(file).get(code.co_firstlineno)
     if function is None:
-        if any(i.opname in _HANDLING for i in dis.get_instructions(code)):
+        if any(i.opname in _HANDLING for i in instructions(code)):
             yield BaseException  # there is no source that says which
         return
     for first, last, named in _tries(function):

@@ -19,8 +19,6 @@ from .reached_places import Reached
 
 ROLE = roles.BOOKKEEPING
 
-# whose text, and what makes two of them equal, is all that they have
-_SHOWING_ALL = {("types", "SimpleNamespace"), ("argparse", "Namespace")}
 _STORES_OF_LAYERS = {*LAYER_STORES, "_forward_pre_hooks", "_forward_post_hooks"}
 
 
@@ -45,7 +43,7 @@ class AttributeWalk(Reached):
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return
         of = x if isinstance(x, (type, types.FunctionType)) else type(x)
-        if not (is_own(of) or is_left_alone(of)):
+        if not names.isdisjoint(SAID) and not (is_own(of) or is_left_alone(of)):
             for name in names & SAID.keys():
                 self._place(of, SAID[name], f"{name} of {of.__name__}")
         if isinstance(x, type):
@@ -55,16 +53,16 @@ class AttributeWalk(Reached):
                     self._of_class(type(x), name, asking or self._asking)
             return
         attributes = dict_of(x)
-        kind = type(x).__name__
-        if attributes is not None and self._class(type(x)).of_the_library:
+        kind = self._class(type(x))
+        if attributes is not None and kind.of_the_library:
             # what they hold is in attributes that only their own methods name, and change
             names = names | attributes.keys()
             self.items = True
             self._nameless |= {id(v) for v in attributes.values()}
             self.read |= attributes.keys()
             self.changed |= attributes.keys()
-        shown = (self._formatting or self._comparing) and any((c.__module__, c.__name__) in _SHOWING_ALL for c in type(x).__mro__)
-        if attributes is not None and (self._sweeping or shown) and not is_own(type(x)):
+        shown = kind.showing_all and (self._formatting or self._comparing)
+        if attributes is not None and (self._sweeping or shown) and not kind.own:
             names = names | attributes.keys()
             if not isinstance(x, types.FunctionType):
                 self._all_of(x, attributes)
@@ -81,7 +79,7 @@ class AttributeWalk(Reached):
                 self.stores |= of_layer
                 if not hasattr(type(x), "__iter__"):  # as that of a LayerList
                     self._unlisted |= of_layer
-        looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
+        looks_in_class = not isinstance(x, types.FunctionType) and not kind.foreign
         if looks_in_class and not asking:
             computes = defined(type(x), "__getattr__")  # what is nowhere else: that counts
             asking = isinstance(computes, types.FunctionType) and not is_foreign(computes.__module__)
@@ -92,20 +90,20 @@ class AttributeWalk(Reached):
             # what a property is made of is read by code of the library
             names = kept | (own if any(isinstance(found, property) for found in defines.values()) else names & own)
         if not (asking or self._asking):  # what there is nowhere is no place then
-            of_class = self._names_of(type(x))
-            names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
+            of_class = names & self._names_of(type(x))
+            names = of_class if attributes is None else of_class | (names & attributes.keys())
         for name in names:
             found = self._of_class(type(x), name, asking or name in self._asked) if looks_in_class else MISSING
             slot = found if looks_in_class else defined(type(x), name)
             if isinstance(slot, types.MemberDescriptorType) or self._is_kept(x, name, slot):
-                self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
+                self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {type(x).__name__}")
             elif attributes is not None and (
                 name in attributes
                 or (found is not MISSING and not hasattr(type(found), "__set__"))
                 or asking
                 or (looks_in_class and self._asking)
             ):
-                self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
+                self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {type(x).__name__}")
 
     def _is_kept(self, x: Any, name: str, found: Any) -> bool:
         """Whether an attribute, of which this is what the class has, is kept by a class that is written in C: that makes what it gives at
@@ -137,6 +135,12 @@ class AttributeWalk(Reached):
 
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
         """What a class has under a name; the places are those of the classes in which Python looks for it."""
+        key = cls, name, asking, self._super
+        if key not in self._in_classes:
+            self._in_classes[key] = self._look_in_class(cls, name, asking)
+        return self._in_classes[key]
+
+    def _look_in_class(self, cls: type, name: str, asking: bool) -> Any:
         found = defined(cls, name)
         if found is MISSING and not asking:
             return found
@@ -154,6 +158,10 @@ class AttributeWalk(Reached):
         return found
 
     def _special_methods(self, cls: type, making: bool = False) -> None:
+        key = cls, making, self._comparing, self._formatting
+        if key in self._special:
+            return
+        self._special.add(key)
         for c in cls.__mro__:
             if is_left_alone(c) or is_own(c):
                 continue

@@ -36,6 +36,7 @@ INSIDE = ("__func__", "__self__", "__wrapped__", "func", "dispatcher", "args", "
 SEEN_IN_MODULES = (types.FunctionType, types.BuiltinFunctionType, type, bool, int, float, str, tuple, list, type(None))
 BUILT_IN_METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
 WRAPPERS = (types.MethodType, functools.partial, functools.singledispatchmethod, staticmethod, classmethod, property, *BUILT_IN_METHODS)
+_SHOWING_ALL = {("types", "SimpleNamespace"), ("argparse", "Namespace")}
 
 
 class ClassKind:
@@ -45,14 +46,18 @@ class ClassKind:
         foreign: its code runs as it is.
         stateful: it is one of this package whose objects are state, or made of one.
         of_the_library: its objects keep what they hold in attributes that only its own methods name.
+        own: it is one of this package.
+        showing_all: the text of its objects, and what makes two of them equal, is all that they have.
     """
 
-    __slots__ = ("foreign", "of_the_library", "stateful")
+    __slots__ = ("foreign", "of_the_library", "own", "showing_all", "stateful")
 
     def __init__(self, cls: type):
         self.foreign = is_left_alone(cls)
         self.stateful = any(is_stateful(c.__module__) for c in cls.__mro__)
         self.of_the_library = issubclass(cls, OF_THE_LIBRARY)
+        self.own = is_own(cls)
+        self.showing_all = any((c.__module__, c.__name__) in _SHOWING_ALL for c in cls.__mro__)
 
 
 def has_own_attributes(x: Any) -> bool:

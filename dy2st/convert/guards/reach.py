@@ -35,7 +35,6 @@ from .classification import (
     SEEN_IN_MODULES,
     WRAPPERS,
     is_left_alone,
-    is_own,
     is_users_module,
     referent,
 )
@@ -105,7 +104,14 @@ class Reach(AttributeWalk):
 
     # ---- walking ----
     def _settle(self) -> None:
-        self._class_names.clear()  # the functions have run since
+        try:
+            self._walk()
+        finally:  # the functions run before the next walk
+            self._class_names.clear()
+            self._in_classes.clear()
+            self._special.clear()
+
+    def _walk(self) -> None:
         while self._pending or self.names != self._looked or self._own_names != self._own_looked:
             while self._pending:
                 self._enter(*self._pending.pop())
@@ -118,6 +124,7 @@ class Reach(AttributeWalk):
                 self._attributes(x, own)
 
     def _enter(self, value: Any, name: str) -> None:
+        cls = self._class(type(value))
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.ModuleType):
@@ -180,11 +187,10 @@ class Reach(AttributeWalk):
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
             is_there = id(value) not in self._nameless or self.before is None or id(value) in self.before  # at the next call, too
-            if is_there and id(value) not in self.inside and may_change_class(type(value)) and not is_left_alone(type(value)):
+            if is_there and id(value) not in self.inside and may_change_class(type(value)) and not cls.foreign:
                 self._place(referred(value), CLASS, f"the class of {name}")
-                if not is_own(type(value)) and dict_of(value) is not None:
+                if not cls.own and dict_of(value) is not None:
                     self._place(referred(value), ATTRIBUTES, f"the attributes of {name}")
-        cls = self._class(type(value))
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
         if not cls.foreign or isinstance(value, (type, Tensor, types.FunctionType)) or has_attributes(dict_of(value)):
             self._bearers.append(value)

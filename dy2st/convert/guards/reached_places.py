@@ -79,8 +79,11 @@ class Reached:
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
         self.stores: set[int] = set()
-        # the names of classes and their bases, during one walk
+        # of classes, during one walk: the names of them and their bases; what was looked for in them, and what that gave; those whose
+        # special methods have been met. Objects of one class have these in common.
         self._class_names: dict[type, frozenset[str]] = {}
+        self._in_classes: dict[tuple[type, str, bool, bool], Any] = {}
+        self._special: set[tuple[type, bool, bool, bool]] = set()
         self._super = False  # whether code looks for attributes behind those that a class has, by `super()`
         # those of the objects in which a name that comes later may be found
         self._bearers: list[Any] = []

@@ -7,7 +7,6 @@ arguments, its variables and the attributes that it names, is looked at before i
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import sys
@@ -22,6 +21,7 @@ from ...transpiler import is_generated
 from ..effects.cells import contents_of, defaults_of
 from ..hub import is_staged, need_tracer
 from ..pyfacts.attribute_lookup import dict_of, held
+from ..pyfacts.bytecode import Instruction, instructions
 from ..pyfacts.code_names import codes_in, names_of
 from ..pyfacts.foreign import (
     ANNOTATING,
@@ -114,9 +114,9 @@ def _questions(code: types.CodeType) -> frozenset[str]:
     """What code asks of values that is not answered by their methods."""
     found = set()
     for part in codes_in(code):
-        last: dis.Instruction | None = None
+        last: Instruction | None = None
         handlers = 0
-        for i in dis.get_instructions(part):
+        for i in instructions(part):
             if i.opname == "IS_OP":
                 of_none = last is not None and last.opname.startswith("LOAD_") and last.argval is None
                 found.add(_NONE if of_none else _IDENTITY)

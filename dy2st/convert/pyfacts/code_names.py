@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .bytecode import OPNAMES, Instruction, gets_item, instructions, is_inplace
+
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -20,6 +22,9 @@ _BINDS = (*_ASSIGNS, *_REBINDS, *_CHANGES)
 _SWAPS = ("SWAP", "ROT_TWO")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 _CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
+_OTHERS = ("IMPORT_NAME", "MATCH_CLASS", "COMPARE_OP", "CONTAINS_OP", "FORMAT_", "INPLACE_", "BINARY_OP", *_ITEMS)
+# what says nothing but by what is before or behind it
+_SILENT = frozenset(name for name in OPNAMES if not name.startswith((*_NAMED, *_BINDS, *_OTHERS)))
 # methods that change a list, dict, set, deque, Counter, array or file in memory, and functions that do
 _METHODS = {
     "add", "append", "appendleft", "at", "byteswap", "clear", "copyto", "delitem", "difference_update", "discard", "extend", "extendleft",
@@ -109,9 +114,12 @@ def names_of(code: types.CodeType) -> Names:
         last: Any = None
         chain: tuple[str, ...] = ()
         for i, second, third, fourth in _windows(part):
+            if i.opname in _SILENT:
+                last, chain = i, ()
+                continue
             if i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(second):
                 looked.add(i.argval)
-                if third is None or not (second.opname.startswith("LOAD_") and _gets_item(third)):
+                if third is None or not (second.opname.startswith("LOAD_") and gets_item(third)):
                     handled.add(i.argval)
                 elif not _appends(fourth):
                     items_looked.add((i.argval, _key(second)))
@@ -139,7 +147,7 @@ def names_of(code: types.CodeType) -> Names:
                 rebound.add(i.argval)
             elif i.opname == "IMPORT_NAME":
                 modules.add(i.argval)
-            items = items or i.opname in _ITEMS or _is_inplace(i)
+            items = items or i.opname in _ITEMS or is_inplace(i)
             sweeping = sweeping or i.opname == "MATCH_CLASS"
             comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
             formatting = formatting or i.opname.startswith("FORMAT_")
@@ -171,7 +179,7 @@ def names_of(code: types.CodeType) -> Names:
 def reads_first(code: types.CodeType, name: str) -> bool:
     """Whether code, or a function inside it, reads a variable or attribute before it assigns that, in the order of its lines."""
     for part in codes_in(code):
-        first = next((i for i in dis.get_instructions(part) if i.argval == name and i.opname.startswith((*_NAMED, *_BINDS))), None)
+        first = next((i for i in instructions(part) if i.argval == name and i.opname.startswith((*_NAMED, *_BINDS))), None)
         if first is not None and first.opname.startswith(_NAMED):
             return True
     return False
@@ -191,7 +199,7 @@ def looks_into(code: types.CodeType, name: str) -> bool:
     return False
 
 
-def _key(i: dis.Instruction) -> Any:
+def _key(i: Instruction) -> Any:
     """The constant key that an instruction loads, None for any other; of a negative index the length tells which item it is."""
     if i.opname not in _CONSTANTS or (isinstance(i.argval, int) and i.argval < 0):
         return None
@@ -203,13 +211,13 @@ def _longest(chains: set[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
     return frozenset(chains - {c[:-1] for c in chains})
 
 
-def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, Any]]:
+def _windows(code: types.CodeType) -> Iterator[tuple[Instruction, Any, Any, Any]]:
     """Each instruction with the three after it; None behind the last."""
-    padded: list[Any] = [*dis.get_instructions(code), None, None, None]
+    padded: list[Any] = [*instructions(code), None, None, None]
     return zip(padded, padded[1:], padded[2:], padded[3:], strict=False)
 
 
-def is_first_parameter(i: dis.Instruction, code: types.CodeType) -> bool:
+def is_first_parameter(i: Instruction | dis.Instruction, code: types.CodeType) -> bool:
     """Whether an instruction loads the first parameter of the function."""
     if not i.opname.startswith(_LOADS) or not code.co_argcount:
         return False
@@ -223,17 +231,8 @@ def is_in_class(qualname: str) -> bool:
     return bool(around) and not around.endswith("<locals>")
 
 
-def _appends(i: dis.Instruction | None) -> bool:
+def _appends(i: Instruction | None) -> bool:
     return i is not None and i.opname.startswith(_READS) and i.argval in ("append", "extend")
-
-
-def _is_inplace(i: dis.Instruction) -> bool:
-    """Whether it is one of `+=`, `|=`, ..., which change lists, sets and arrays."""
-    return i.opname.startswith("INPLACE_") or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))
-
-
-def _gets_item(i: dis.Instruction) -> bool:
-    return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.argrepr == "[]")
 
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:

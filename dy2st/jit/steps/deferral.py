@@ -12,6 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dy2st_runtime import signals
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ...tensor import Tensor, autograd, dispatch, due, tape, watching
@@ -39,7 +40,7 @@ class Deferral(watching.Watcher):
     """A call that waits, with what follows it."""
 
     __slots__ = (
-        "at", "concrete", "fed", "generator", "given", "inputs", "joined", "layout", "lines",
+        "at", "concrete", "fed", "finish", "generator", "given", "inputs", "joined", "layout", "lines",
         "lock", "refs", "run", "session", "state", "steps", "view",
     )  # fmt: skip
 
@@ -58,6 +59,7 @@ class Deferral(watching.Watcher):
         self.given: list[Any] = [None] * len(joined.script.given)
         self.refs: list[weakref.ref[Tensor]] = []
         self.session: Any = None
+        self.finish: Callable[[], None] | None = None
         self.generator = None if joined.generator is None else np.array(view.arrays[joined.generator])
 
     @staticmethod
@@ -252,9 +254,10 @@ class Deferral(watching.Watcher):
                 by is not None and not (retain_graph or create_graph or blocked) and self._is_root(roots, grads)
                 and len(wrt) == len(by) and all(map(self._is_target, wrt, by)) and self._can_step(None)
             ):  # fmt: skip
-                self._step(0.0)
-                found = self.joined.gradients(self.session)
-                return [found[x] for x in by]
+                session = self._step(0.0)
+                if session is not None:
+                    found = self.joined.gradients(session)
+                    return [found[x] for x in by]
             self.end()
         return None
 
@@ -285,8 +288,7 @@ class Deferral(watching.Watcher):
             if self.state != ASKED or not self._can_step(optimizer):
                 self.end()
                 return False
-            self._step(rate)
-        return True
+            return self._step(rate) is not None
 
     def _can_step(self, optimizer: Any) -> bool:
         joined, view = self.joined, self.view
@@ -303,13 +305,19 @@ class Deferral(watching.Watcher):
                 return False
         return True not in [p._stop for p in script.trained] and not (script.reached and any(self.inputs[i]._stop for i in script.reached))
 
-    def _step(self, rate: float) -> None:
+    def _step(self, rate: float) -> Any:
+        """Makes the step; its run. None: the handler of a signal has looked at what waits before there was one, so all has run as usual."""
         joined = self.joined
         try:
             self.view.arrays.clear()  # who has an array keeps it from being written to
-            if self.session is None:
-                self.session = joined.start(self, self.fed, self.given, self.generator)
-            joined.finish(self.session, self.given, rate, self._stepped)
+            session = self.session or joined.start(self, self.fed, self.given, self.generator)
+            if self.state == SETTLED:
+                joined.drop()
+                return None
+            self.session = session
+            finish = joined.finishing(session, self.given, rate, self._stepped)
+            self.finish = finish
+            signals.whole(finish, session.has_begun)
         except BaseException as error:
             if self.state != STEPPED:  # else it is what the handler of a signal has raised meanwhile
                 self._take_back()
@@ -317,9 +325,18 @@ class Deferral(watching.Watcher):
                     self.end()  # where it is an error of the user's, it is raised by what has made it
             raise
         self.steps.followed()
+        return session
+
+    def _complete(self) -> None:
+        """Makes the rest of a step, if its run has changed parameters already: the handler of a signal looks before it is over."""
+        if self.finish is not None and self.session.has_begun():
+            self.finish()
+            self.joined.leave()
 
     def _stepped(self) -> None:
         """The step has run; may be called again wherever it was left."""
+        if self.state == STEPPED:
+            return
         script = self.joined.script
         if script.by is None:
             self.joined.owed.owe(self.session, [self.inputs[i] for i in script.reached] if script.reached else ())
@@ -327,7 +344,7 @@ class Deferral(watching.Watcher):
             due.debtors.remove(self)
         if watching.current() is self:  # another thread may have asked for the gradients
             watching.watch(None)
-        self.fed, self.given, self.inputs, self.concrete = [], [], [], None
+        self.fed, self.given, self.inputs, self.concrete, self.finish = [], [], [], None, None
         self.state = STEPPED
 
     def _take_back(self) -> None:
@@ -341,6 +358,7 @@ class Deferral(watching.Watcher):
         if self.joined.generator is not None:
             arrays[self.joined.generator] = self.generator
         # in this order: what the handler of a signal raises in between leaves nothing that could not be done again
+        self.finish = None
         self.joined.drop()
         view.arrays[:] = arrays
         self.session = None
@@ -348,6 +366,7 @@ class Deferral(watching.Watcher):
     # ---- who looks ----
     def settle(self, t: Tensor) -> None:
         with self.lock:
+            self._complete()
             if t._source is not self:
                 return  # another thread was first
             if self.state == STEPPED:
@@ -357,6 +376,7 @@ class Deferral(watching.Watcher):
 
     def deliver(self) -> None:
         with self.lock:
+            self._complete()
             if self.state == ASKED and self._can_step(None):
                 self._step(0.0)
             if self.state == STEPPED:
@@ -370,6 +390,7 @@ class Deferral(watching.Watcher):
     def close(self) -> None:
         """Another step is about to run: what somebody still has of this one is fetched now."""
         with self.lock:
+            self._complete()
             if self.session is None or self.state != STEPPED:
                 return self.end()
             if due.debtors:
@@ -396,6 +417,7 @@ class Deferral(watching.Watcher):
         with self.lock:
             if watching.current() is self:
                 watching.watch(None)
+            self._complete()
             before = self.state
             if before in (STEPPED, SETTLED):
                 return

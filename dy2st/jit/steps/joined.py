@@ -335,27 +335,32 @@ class JoinedStep:
         """Whether a split run can go on: what it writes to is still what it has begun with, and nobody else's."""
         return self._owned.is_up_to_date()
 
-    def finish(self, session: Any, given: Sequence[Any], rate: float, then: Callable[[], None]) -> None:
-        """Makes a step: all of it, or nothing.
+    def leave(self) -> None:
+        """The next step runs in memory of its own: who was interrupted by the handler of a signal still has that of the last one."""
+        self._session = None
+
+    def finishing(self, session: Any, given: Sequence[Any], rate: float, then: Callable[[], None]) -> Callable[[], None]:
+        """What makes a step; may be called again wherever it was left.
 
         Args:
             given: of a split run, what the loop has brought along since.
             rate: the learning rate.
-            then: what belongs to it; may be called again wherever it was left.
+            then: what belongs to it; may be called again as well.
         """
         self._rate[0] = rate  # type: ignore[index]
         if self.split:
             session.feed(dict(zip(self._given, given, strict=True)))
 
         def finish() -> None:
-            session.finish()
+            with signals.unseen():  # a handler that looks at what waits would find some of the parameters changed
+                session.finish()
             for name, t in self._replaced:
                 t._value = session.state[name]
             for t, slot in self.buffers:
                 become(t, session.fetch([self.names[slot]])[0], True)
             then()
 
-        signals.whole(finish, session.has_begun)
+        return finish
 
 
 def _weak(t: Tensor, weak: bool) -> Tensor:

@@ -59,8 +59,11 @@ class Steps:
         if self.credit <= 0 or self.joined is not None or not (runs_native() and dispatch.is_grad_enabled()) or interprets():
             return
         watching.end()
-        if are_leaves_apart(wanting(inputs), {*map(id, view.tensors)}):
-            self._recording = Recording(self, concrete, inputs, results, [t for t in view.tensors if not t._stop])
+        trained = [t for t in view.tensors if not t._stop]
+        # a trace may know one tensor as two variables: weights that were tied since; its gradient is the sum of theirs
+        is_each_once = len({*map(id, trained)}) == len(trained)
+        if is_each_once and are_leaves_apart(wanting(inputs), {*map(id, view.tensors)}):
+            self._recording = Recording(self, concrete, inputs, results, trained)
         else:
             self.not_learned()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,21 @@ def identities_of(objects: Sequence[Any]) -> Any:
 def interprets() -> bool:
     """Whether Programs are run op by op, by the reference interpreter."""
     return nonfinite.watching or config.NO_JIT.get()
+
+
+_begun = False
+
+
+def compiling_ahead() -> contextlib.AbstractContextManager[None]:
+    """A block in which a second process compiles what nearly every model needs, if nobody has compiled it on this machine: for the first
+    trace of a process, which takes as long. Blocks after the first do nothing."""
+    global _begun
+    if _begun or interprets():
+        return contextlib.nullcontext()
+    _begun = True
+    from .compile import USUAL, compiler
+
+    return compiler().beginning(USUAL)
 
 
 def make_executable(

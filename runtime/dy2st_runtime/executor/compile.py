@@ -28,6 +28,8 @@ from .objects import OWN, ROUTINE, compile_object
 from .symbols import LINKING, provide
 from .worker import Worker, is_possible, worthwhile
 
+USUAL = ("driver", "product_float32", "dots_float32", "run_tiles_float32", "tiles_float32")
+"""Routines that nearly every model needs, and that take long to compile."""
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
 
@@ -115,9 +117,11 @@ class KernelCompiler:
     @contextlib.contextmanager
     def beginning(self, names: Sequence[str]) -> Iterator[None]:
         """Inside, a second process compiles these routines where they are not in the cache, as for the first program on a machine. It goes
-        on with what `addresses` is asked for."""
+        on with those that a block inside names, and with what `addresses` is asked for."""
         symbols = [(self.symbol(ROUTINE + name, OWN), ROUTINE + name) for name in names if name not in self._routines]
         missing = [one for one in symbols if self.cache.get(one[0]) is None]
+        if self._worker is not None and missing:
+            self._worker.give(missing, OWN)  # it passes over what it has compiled before
         if not missing or self._worker is not None or not is_possible(self.cache):
             yield
             return

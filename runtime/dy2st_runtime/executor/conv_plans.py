@@ -27,6 +27,11 @@ SPAN, MAX_SPAN = (8, 16) if NARROW else (4, 8)
 BAND = 16 << 10
 """Bytes of columns that are multiplied panel by panel for one tile of rows before the next, so that these rows of the output are written
 in runs: half of a cache of the first level."""
+FEW_SPANS = 4
+"""Of images that are cut into fewer parts than that the filters are cut into more. Else threads had to share what one of them has read."""
+SHORT = 256
+"""Pixels up to which threads have different rows of an output that has more of them than the input, instead of different pixels: where one
+thread's pixels end, in each row, both write to one line of memory."""
 TERMS, TAPS = 64, 49
 """Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
 PIECES = 16
@@ -48,7 +53,8 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     lanes = tiles.VECTOR_BYTES // size
     images, groups, rows, phases = word(plan, at.IMAGES), word(plan, at.GROUPS), word(plan, at.ROWS), word(plan, at.PHASES)
     planes, framed = images * word(plan, at.CHANNELS), word(plan, at.FRAMED)
-    terms = word(plan, at.DEPTH) * word(plan, at.TAPS)
+    depth = word(plan, at.DEPTH)
+    terms = depth * word(plan, at.TAPS)
     direct, exact = 0, 0
     for p in range(phases):
         phase = _phase(plan, p)
@@ -99,6 +105,9 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     else:  # each span reads the filters anew
         blocks = max(blocks, min(wanted, round_up(rows, 8 * tiles.ROWS)))
         spans = max(spans, min(panels, round_up(wanted, max(blocks, 1))))
+        spans = panels if panels < 2 * spans else spans  # else some had twice as many as others
+        if spans < FEW_SPANS:
+            blocks = max(blocks, min(round_up(wanted, max(spans, 1)), round_up(rows, 2 * tiles.ROWS)))
     if aligned:  # a span has whole rows, as many as any other
         spans = min(spans, high)
         while high % spans != 0:
@@ -121,6 +130,7 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     put_words(plan, at.UNFRAMED, 0)
     put_words(plan, at.WINOGRAD, 0)
     put_words(plan, at.ALIGNED, 0 if single else aligned)
+    put_words(plan, at.BY_ROWS, 1 if pointwise and rows > depth and word(plan, at.FRAME_AREA) <= SHORT else 0)
 
 
 def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,

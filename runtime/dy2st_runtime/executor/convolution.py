@@ -111,8 +111,9 @@ def routines(dtype: str) -> dict[str, Any]:
         meets it soon after; the output itself, if there is nothing."""
         blocks, spans = word(plan, at.BLOCKS), word(plan, at.SPANS)
         phases, groups, taps_max = word(plan, at.PHASES), word(plan, at.GROUPS), word(plan, at.TAPS)
-        block, rest = task % blocks, task // blocks
-        span, rest = rest % spans, rest // spans
+        block = task // spans % blocks if word(plan, at.BY_ROWS) else task % blocks
+        span = task % spans if word(plan, at.BY_ROWS) else task // blocks % spans
+        rest = task // (blocks * spans)
         phase_index, rest = rest % phases, rest // phases
         group, image = rest % groups, rest // groups
         phase = plan + 8 * (at.HEADER + phase_index * (at.PHASE_WORDS + 3 * taps_max))

@@ -103,14 +103,24 @@ def _take_chunks(state: int, kernel: int, record: int, iterations: int, chunk: i
             _put(state, at.TAKEN, chunks)
 
 
+def chunk_of(iterations: int, threads: int, wanted: int, least: int, vectors: int) -> int:
+    """The iterations of a chunk: at most `wanted` chunks for each thread, as many for one as for another.
+
+    Args:
+        least: iterations that are worth it, more or less; `vectors`: a chunk is a multiple of so many.
+    """
+    chunk = max(1, (iterations - 1) // (threads * wanted) + 1, least)
+    chunks = (iterations - 1) // chunk + 1
+    sharing = min(threads, chunks)
+    chunk = (iterations - 1) // ((chunks + sharing - 1) // sharing * sharing) + 1
+    return (chunk + vectors - 1) // vectors * vectors
+
+
 def share(state: int, kernel: int, record: int) -> int:
     """Runs a kernel that returned DIVIDE: its status. While another caller has the pool, the calling thread does it alone."""
     iterations, threads = word(record, layout.ITERATIONS), word(state, at.THREADS)
-    chunk = max(1, (iterations - 1) // (threads * word(record, layout.CHUNKS)) + 1)
-    chunk = max(chunk, word(state, at.LEAST_WORK) // word(record, layout.WORK))
-    if word(record, layout.FLAT) != 0:
-        vectors = word(state, at.VECTORS)
-        chunk = (chunk + vectors - 1) // vectors * vectors
+    least, vectors = word(state, at.LEAST_WORK) // word(record, layout.WORK), word(state, at.VECTORS) if word(record, layout.FLAT) else 1
+    chunk = chunk_of(iterations, threads, word(record, layout.CHUNKS), least, vectors)
     helpers = min(threads - 1, (iterations - 1) // chunk)
     if helpers < 1 or not _replace(state, at.BUSY, 0, 1):
         return call_kernel(kernel, record, 0, iterations)

@@ -45,9 +45,12 @@ def lanes(dtype: str) -> int:
 ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 """The largest tile."""
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
-UNROLLED = 8
-"""Terms of an iteration where rows of A are runs of memory: their places are the same but for a constant. On a core that another thread
-uses too, instructions beside the products cost as much as these."""
+PRODUCTS = 48
+"""Products of vectors in an iteration where rows of A are runs of memory. The places of several terms are the same but for a constant, and
+on a core that another thread uses too, instructions beside the products cost as much as these. Of more products LLVM reads the operands so
+early that it has to put them on the stack."""
+UNROLLED = PRODUCTS // (ROWS * VECTORS)
+"""Terms of such an iteration."""
 
 
 class _Sums:

@@ -44,7 +44,9 @@ COST = 50
 ALIGNED = 51
 # 1: a panel of columns that lie in the image as they are is copied before it is multiplied
 COPIED = 52
-HEADER = 53
+# 1: neighbouring tasks have the same rows and other pixels; 0: the same pixels and other rows
+BY_ROWS = 53
+HEADER = 54
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)

@@ -274,3 +274,22 @@ def test_the_text_of_all_that_compiles_is_in_the_name_of_an_object() -> None:
     named = {(Path(compile.__file__).parent / f"{name}.py").resolve() for name in compile.INLINED}
     others = {"__init__", "cache", "cachefiles", "config", "dims", "engines", "errors", "forks", "nonfinite", "worker"}
     assert {Path(path).resolve() for path in loaded if Path(path).stem not in others} <= named
+
+
+def test_what_is_usual_is_what_a_product_needs() -> None:
+    program = Program()
+    block = program.global_block()
+    IRBuilder(block).matmul_v2(*(block.create_var(name, "float32", [4, 4], is_data=True) for name in "xw"))
+    assert [*compile.USUAL] == routines.expected(program)
+
+
+@pytest.mark.skipif(threads.available() < 2, reason="the parent compiles alone")
+def test_a_worker_takes_more_routines_from_a_block_inside(tmp_path: Path) -> None:
+    compiler = KernelCompiler(ObjectCache(tmp_path))
+    with compiler.beginning(["look"]):
+        outer = compiler._worker
+        with compiler.beginning(["look", "total_clear"]):
+            assert compiler._worker is outer is not None
+            outer.finish()
+    symbols = [compiler.symbol(f"routine {name}", ENGINES["llvm"]) for name in ("look", "total_clear")]
+    assert all(compiler.cache.get(symbol) is not None for symbol in symbols)

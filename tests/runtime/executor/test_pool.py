@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dy2st_runtime import errors, threads
 from dy2st_runtime.codegen import cpu
+from dy2st_runtime.executor import sharing
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.loopir.builder import KernelBuilder
 from dy2st_runtime.loopir.parallel import divisible
@@ -75,6 +76,23 @@ def test_other_work_is_not_divided(what):
                 y[i] = x[i]
 
     assert divisible(kernel(emit)) is None
+
+
+@pytest.mark.parametrize(("iterations", "threads", "least", "vectors"), [(960, 2, 290, 1), (384, 2, 72, 1), (18, 2, 1, 1), (40, 16, 9, 1),
+                                                                       (1000, 3, 240, 1), (100_000, 2, 1, 64)])  # fmt: skip
+def test_threads_have_as_many_chunks_of_the_same_size(iterations, threads, least, vectors):
+    chunk = sharing.chunk_of(iterations, threads, 16, least, vectors)
+    chunks = -(-iterations // chunk)
+    assert chunk % vectors == 0
+    assert least / 2 <= chunk
+    assert chunks <= threads * 16
+    assert chunks % threads == 0 or chunks < threads
+    assert chunks * chunk - iterations < max(chunks, chunk / 2)  # the last one is hardly smaller
+
+
+@pytest.mark.parametrize(("iterations", "least"), [(1, 1), (5, 5), (5, 100)])
+def test_little_work_is_one_chunk(iterations, least):
+    assert sharing.chunk_of(iterations, 4, 16, least, 1) >= iterations
 
 
 # ---- results ----------------------------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(op: str, attr
 
 def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
     """Also one image with few pixels: there are tasks enough, of about the same work, whatever dominates."""
-    for sizes in [(1, 512, 7, 7, 512, 3, 3), (1, 64, 56, 56, 64, 3, 3), (64, 1, 28, 28, 20, 5, 5)]:
+    for sizes in [(1, 512, 7, 7, 512, 3, 3), (1, 64, 56, 56, 64, 3, 3), (64, 1, 28, 28, 20, 5, 5), (1, 960, 7, 7, 160, 1, 1)]:
         inputs = operands(sizes, {}, "float32")["conv2d"]
         executable = compiled("conv2d", inputs, {})
         executable.run(list(inputs.values()))
@@ -278,6 +278,17 @@ def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
         assert words[conv_plan.TASKS] >= 8
         work = 2 * np.prod(sizes) / (sizes[2] * sizes[3]) * np.prod(Case("conv2d", inputs, {}).run()[0].shape[2:]) / 10
         assert 0.8 * work <= words[conv_plan.TASKS] * words[conv_plan.TASK_WORK] <= 2.5 * work
+
+
+@pytest.mark.parametrize(("sizes", "by_rows"), [((2, 24, 14, 14, 200, 1, 1), 1), ((2, 24, 30, 30, 200, 1, 1), 0),
+                                               ((2, 200, 14, 14, 24, 1, 1), 0)])  # fmt: skip
+def test_threads_have_different_rows_of_small_images(sizes: tuple[int, ...], by_rows: int) -> None:
+    inputs = operands(sizes, {}, "float32")["conv2d"]
+    executable = compiled("conv2d", inputs, {})
+    same(alike_for_threads(lambda: executable.run(list(inputs.values()))[0]), Case("conv2d", inputs, {}).run()[0], 300)
+    (frame,) = executable._frames
+    words = frame.value(next(d for d, name in enumerate(executable.plan.names) if "#t1" in name))
+    assert words[conv_plan.BY_ROWS] == by_rows
 
 
 def test_columns_are_packed_from_the_images_where_strides_are_one() -> None:
