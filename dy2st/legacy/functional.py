@@ -20,6 +20,7 @@ from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion,
 from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries, known, staged, truncated
 from ..tensor.dispatch import ops
+from ..tensor.inplace import rebind
 from ..tensor.kinds import Kinds
 from ..tensor.promotion import as_tensor
 from .mode import is_training
@@ -202,7 +203,7 @@ def into(target: Tensor | None, value: Tensor) -> Tensor:
         return value
     if isinstance(target, Tensor) and target._kinds is not None:
         raise target._kinds.fail("a result is written to a tensor")
-    return dispatch.rebind(target, value)
+    return rebind(target, value)
 
 
 def _comparison(kind: str) -> Callable[..., Tensor]:

@@ -14,6 +14,7 @@ from . import dispatch
 from .arguments import ints, scalar, staged, whole
 from .dispatch import ops
 from .failures import raise_if
+from .inplace import rebind
 from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
 from .nested import any_staged, stacked
@@ -329,7 +330,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     x = as_tensor(x)
     if output is None:
         return ops.op("assign", X=x)
-    return dispatch.rebind(output, ops.op("assign", X=x), differentiable=True)
+    return rebind(output, ops.op("assign", X=x), differentiable=True)
 
 
 def clone(x: Tensor, name: str | None = None) -> Tensor:

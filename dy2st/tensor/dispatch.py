@@ -26,13 +26,12 @@ from ..errors import (
     AttributeValueError,
     DTypeError,
     Dy2stError,
-    InplaceError,
     IntegerRangeError,
     ShapeError,
     StagedValueError,
     with_location,
 )
-from . import due, heavy, tape, twins, watching
+from . import due, heavy, tape, watching
 from .location import user_location
 from .recorders import current_recorder as current_recorder
 from .recorders import recording as recording
@@ -316,13 +315,13 @@ class Dispatcher(OpBuilder):
                 each = []
                 for t in x:
                     value = t._value
-                    each.append(value if type(value) is ndarray else _array(t))
+                    each.append(value if type(value) is ndarray else array_of(t))
                     if not t._stop:
                         requires = True
                 arrays.append(each)
             else:
                 value = x._value
-                arrays.append(value if type(value) is ndarray else _array(x))
+                arrays.append(value if type(value) is ndarray else array_of(x))
                 if not x._stop:
                     requires = True
         values = tuple(arrays)
@@ -403,7 +402,8 @@ def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], 
     return with_location(error, user_location(3))
 
 
-def _array(t: Tensor) -> np.ndarray:
+def array_of(t: Tensor) -> np.ndarray:
+    """The array of an eager tensor."""
     v = t._value
     if isinstance(v, Variable):
         raise StagedValueError(
@@ -436,58 +436,6 @@ def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs:
                 t._value = new._value
         results.append(target)
     return tuple(results)
-
-
-def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tensor:
-    """Gives `tensor` the value of `new`: what every in-place function ends in. All names of the tensor see it.
-
-    Args:
-        tensor: what is modified.
-        new: has its new value.
-        differentiable: the tensor also takes the origin of `new`, so that gradients flow through the modification. Without
-            it, and under `no_grad`, gradients go where they went before.
-
-    Raises:
-        InplaceError: a leaf that needs a gradient is modified under recording.
-        TypeError: it is a number; where only the run knows, then.
-    """
-    given = tensor
-    if not isinstance(tensor, Tensor) or tensor._weak:
-        tensor = _no_number(tensor)
-    recorder = current_recorder()
-    is_leaf = tensor._is_leaf if recorder is None else recorder.is_leaf(tensor)
-    if differentiable and _state.grad and is_leaf and not tensor._stops:
-        raise InplaceError(
-            "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",
-            location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",
-        )  # fmt: skip
-    computed = differentiable and _state.grad
-    if recorder is not None:
-        if computed:
-            recorder.require_no_leaf(tensor)
-        recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
-        return given
-    twins.require_alone(tensor)
-    tensor._value = _array(new)
-    if computed and new._stop:
-        # the new value depends on nothing that needs a gradient: what the old one was made of must not get one
-        tensor._stop, tensor._node, tensor._index = True, None, 0
-    elif differentiable and not new._stop:
-        tensor._stop = False
-        if new._node is None:
-            tape.leaf_node(new)
-        assert new._node is not None
-        new._node.hand_over(new._index, tensor)
-    return tensor
-
-
-def _no_number(x: Any) -> Tensor:
-    from .promotion import no_number
-
-    text = "'{}' object cannot be modified in place"
-    if not isinstance(x, Tensor):
-        raise TypeError(text.format(type(x).__name__))
-    return no_number(x, text)
 
 
 def read(tensor: Tensor, what: str) -> np.ndarray:

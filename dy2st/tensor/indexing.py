@@ -19,6 +19,7 @@ from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
+from .inplace import rebind
 from .kinds import require_whole
 from .location import user_location
 from .promotion import as_tensor, no_number
@@ -120,7 +121,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         new = ops.op("where", Condition=mask, X=value, Y=x)
     else:
         new = _written(x, *parse(x, index), value)
-    dispatch.rebind(x, new, differentiable=True)
+    rebind(x, new, differentiable=True)
 
 
 def _written(x: Tensor, items: Sequence[Any], apart: bool, value: Tensor) -> Tensor:

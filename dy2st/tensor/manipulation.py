@@ -15,6 +15,7 @@ from .arguments import Entries, axes, axis_number, ints, tensors
 from .creation import tensor_of
 from .dispatch import ops
 from .indexing import slice_axes
+from .inplace import rebind
 from .promotion import as_tensor, converted
 from .promotion import cast as _cast
 from .tensor import Tensor
@@ -57,7 +58,7 @@ view = reshape
 
 def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """`reshape` in place."""
-    return dispatch.rebind(x, reshape(x, shape), differentiable=True)
+    return rebind(x, reshape(x, shape), differentiable=True)
 
 
 def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
@@ -118,12 +119,12 @@ def unsqueeze(x: Any, axis: Any, name: str | None = None) -> Tensor:
 
 def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     """`squeeze` in place."""
-    return dispatch.rebind(x, squeeze(x, axis), differentiable=True)
+    return rebind(x, squeeze(x, axis), differentiable=True)
 
 
 def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """`unsqueeze` in place."""
-    return dispatch.rebind(x, unsqueeze(x, axis), differentiable=True)
+    return rebind(x, unsqueeze(x, axis), differentiable=True)
 
 
 def transpose(x: Any, perm: Sequence[int], name: str | None = None) -> Tensor:

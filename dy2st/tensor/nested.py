@@ -11,6 +11,7 @@ from dy2st_runtime.dtype import to_numpy
 from ..errors import DTypeError
 from ..framework.dtype import get_default_dtype
 from . import dispatch
+from .conversion import cast
 from .dispatch import ops
 from .failures import raise_if
 from .tensor import Tensor, require_numbers, to_array
@@ -46,8 +47,6 @@ def _dynamic(data: Any) -> Iterator[Any]:
 
 
 def _stacked(data: Any, dtype: str) -> Tensor:
-    from .promotion import cast
-
     if hasattr(type(data), "as_tensor"):
         return cast(data.as_tensor(), dtype)
     if isinstance(data, (list, tuple)) and any_staged(data):

@@ -34,6 +34,7 @@ from . import (
 )
 from .arguments import index
 from .dispatch import ops
+from .inplace import rebind
 from .kinds import without_bool
 from .location import user_location
 from .tensor import Tensor, to_array
@@ -274,7 +275,7 @@ def set_value(self: Tensor, value: Any) -> None:
     new = value if isinstance(value, Tensor) else dispatch.constant(to_array(value, self.dtype))
     with autograd._grad_mode(False):
         new = dispatch.ops.op("same_shape", X=new, Like=self)
-        dispatch.rebind(self, promotion.cast(new, self.dtype))
+        rebind(self, promotion.cast(new, self.dtype))
 
 
 def copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
@@ -316,7 +317,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     Raises:
         IntegerRangeError: the tensor's dtype is an integer one that does not hold the number.
     """
-    return dispatch.rebind(self, creation.full_like(self, value), differentiable=True)
+    return rebind(self, creation.full_like(self, value), differentiable=True)
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -326,12 +327,12 @@ def zero_(self: Tensor) -> Tensor:
 
 def uniform_(self: Tensor, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Tensor:
     """Draws all elements uniformly from [min, max), in place."""
-    return dispatch.rebind(self, random.uniform(self.shape, self.dtype, min, max, seed), differentiable=True)
+    return rebind(self, random.uniform(self.shape, self.dtype, min, max, seed), differentiable=True)
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Draws all elements from a normal distribution, in place."""
-    return dispatch.rebind(self, random.gaussian(self.shape, mean, std, 0, self.dtype), differentiable=True)
+    return rebind(self, random.gaussian(self.shape, mean, std, 0, self.dtype), differentiable=True)
 
 
 # ---- gradients ----
@@ -376,7 +377,7 @@ def retain_grads(self: Tensor) -> None:
 def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         new = promotion.cast(function(self, *args, **kwargs), self.dtype)
-        return dispatch.rebind(self, new, differentiable=True)
+        return rebind(self, new, differentiable=True)
 
     method.__name__ = method.__qualname__ = f"{function.__name__}_"
     method.__doc__ = f"`{function.__name__}` in place: this tensor gets the result, and is returned."
@@ -405,6 +406,12 @@ INPLACE: dict[str, Callable[..., Tensor]] = {
 }
 
 
+def _hash(self: Tensor) -> int:
+    if self._weak and isinstance(self._value, Variable):  # a number, which Python would look up by its value
+        raise dispatch.staged_value_error(self, "hash() (a lookup in a dict or set)")
+    return object.__hash__(self)
+
+
 def install(functions: dict[str, Any]) -> None:
     """Gives `Tensor` its operators, its methods, and the functions of the API whose first argument is a tensor."""
     for name, function in functions.items():
@@ -419,7 +426,7 @@ def install(functions: dict[str, Any]) -> None:
     methods: dict[str, Any] = {
         "__neg__": _sign(math.neg), "__pos__": _sign(_itself), "__abs__": _sign(_absolute),
         "__invert__": _sign(logic.bitwise_not),
-        "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
+        "__hash__": _hash, "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
         "__deepcopy__": copies.deep, "__copy__": copies.shallow, "__getstate__": copies.state, "__setstate__": copies.restore,
         "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,

@@ -13,22 +13,21 @@ or `x.shape[0]` is while a function is traced.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
-from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.python_int import require_room
-from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import DTypeError, IntegerRangeError, of_tracing, with_location
 from . import dispatch
+from .conversion import cast as cast
+from .conversion import converted as converted
 from .dispatch import ops
 from .failures import raise_if
-from .kinds import Kind, Kinds, class_of_numbers, combine, is_number, meet, require_exact, resolved
+from .kinds import Kind, Kinds, class_of_numbers, combine, is_number, meet, resolved
 from .location import user_location
 from .nested import any_staged, stacked
 from .tensor import Tensor, to_array
@@ -96,27 +95,6 @@ def _fitted(x: Tensor, dtype: str) -> Tensor:
 
 
 _WIDEST = ("int64", "float64")  # which Python's numbers are held in
-
-
-def cast(x: Tensor, dtype: str) -> Tensor:
-    """x in another dtype, as an op; x itself if it has it already."""
-    if x._kinds is not None:  # whatever it is, it becomes this
-        require_exact(x, dtype)
-        x = resolved(x)
-    return x if x.dtype == dtype else converted(x, dtype)
-
-
-def converted(x: Tensor, dtype: str) -> Tensor:
-    """x in a dtype, as an op also where it has it already."""
-    op, attrs = _conversion(x.dtype, dtype)
-    return ops.apply(op, (x,), attrs)[0]
-
-
-@functools.cache
-def _conversion(given: str, wanted: str) -> tuple[type[OpDef], dict[str, Any]]:
-    """The record of `cast` and all its attributes."""
-    op = registry.get("cast")
-    return op, op.complete_attrs({"in_dtype": given, "out_dtype": wanted})
 
 
 def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:

@@ -8,11 +8,11 @@ from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ops.arithmetic import number_for
 
 from ..errors import AttributeValueError
-from . import dispatch
 from .arguments import number, scalar, staged
 from .attribute import count
 from .dispatch import ops
 from .failures import raise_if
+from .inplace import rebind
 from .kinds import as_number
 from .math import add, equal_zero, maximum, minimum, multiply, unary
 from .promotion import NUMBERS, as_tensor, cast
@@ -76,7 +76,7 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
         new = add(ops.op("increment", X=as_tensor(x), step=0.0), option_of(x, value, "increment", "step"))
     else:
         new = ops.op("increment", X=as_tensor(x), step=value)
-    return dispatch.rebind(x, new, differentiable=True)
+    return rebind(x, new, differentiable=True)
 
 
 def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:

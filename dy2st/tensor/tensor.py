@@ -82,13 +82,6 @@ class Tensor(TensorMethods):
     # NumPy's operators leave `array + tensor` to the tensor
     __array_priority__ = 100.0
 
-    def __hash__(self) -> int:
-        if self._weak and isinstance(self._value, Variable):
-            from .dispatch import staged_value_error  # a number, which Python would look up by its value
-
-            raise staged_value_error(self, "hash() (a lookup in a dict or set)")
-        return object.__hash__(self)
-
     def __init__(self, data: Any = 0.0, dtype: Any = None, place: Any = None, stop_gradient: bool = True,
                  name: str | None = None) -> None:  # fmt: skip
         self._value = data._value if isinstance(data, Tensor) and dtype is None else to_array(data, dtype)

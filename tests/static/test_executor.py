@@ -181,7 +181,7 @@ def test_values_that_no_op_reads(exe):
 
 def test_a_program_without_feeds_is_compiled_when_it_runs_again(exe):
     count = static.create_global_var([1], 0.0, "float32", name="count")
-    dy2st.tensor.dispatch.rebind(count, count + 1.0)
+    dy2st.tensor.inplace.rebind(count, count + 1.0)
     exe.run(static.default_startup_program())
     for _ in range(3):
         exe.run()

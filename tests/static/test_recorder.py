@@ -8,6 +8,7 @@ from dy2st import Tensor, nn, unique_name
 from dy2st.errors import ModeError, ShapeError, StagedValueError
 from dy2st.static.recorder import ProgramRecorder
 from dy2st.tensor import dispatch
+from dy2st.tensor.inplace import rebind
 
 
 @pytest.fixture(autouse=True)
@@ -198,7 +199,7 @@ class TestState:
         steps = paddle.zeros([1])
         steps.persistable = True
         with Building(), pytest.raises(ShapeError, match="cannot become"):
-            dispatch.rebind(steps, paddle.zeros([2]))
+            rebind(steps, paddle.zeros([2]))
 
 
 class TestModes:

@@ -8,9 +8,10 @@ from dy2st_runtime.ops import registry
 
 from ...errors import AttributeValueError, DTypeError
 from ...framework.dtype import convert_dtype
-from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, scaling, search
+from ...tensor import Tensor, creation, logic, manipulation, math, random, scaling, search
 from ...tensor.arguments import as_python, known, staged
 from ...tensor.dispatch import ops
+from ...tensor.inplace import rebind
 from ...tensor.location import user_location
 from ...tensor.math import unary
 from ...tensor.promotion import as_tensor, cast
@@ -29,7 +30,7 @@ def relu(x: Any, name: str | None = None) -> Tensor:
 
 def relu_(x: Tensor, name: str | None = None) -> Tensor:
     """`relu` in place."""
-    return dispatch.rebind(x, relu(x), differentiable=True)
+    return rebind(x, relu(x), differentiable=True)
 
 
 def relu6(x: Any, name: str | None = None) -> Tensor:
@@ -39,12 +40,12 @@ def relu6(x: Any, name: str | None = None) -> Tensor:
 
 def elu_(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """`elu` in place."""
-    return dispatch.rebind(x, elu(x, alpha), differentiable=True)
+    return rebind(x, elu(x, alpha), differentiable=True)
 
 
 def tanh_(x: Tensor, name: str | None = None) -> Tensor:
     """`tanh` in place."""
-    return dispatch.rebind(x, tanh(x), differentiable=True)
+    return rebind(x, tanh(x), differentiable=True)
 
 
 def _number(x: Any, op_type: str) -> Tensor:
@@ -57,7 +58,7 @@ def _number(x: Any, op_type: str) -> Tensor:
 
 def softmax_(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     """`softmax` in place."""
-    return dispatch.rebind(x, softmax(x, axis), differentiable=True)
+    return rebind(x, softmax(x, axis), differentiable=True)
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
