@@ -78,7 +78,7 @@ from .tensor.api import concat as concat
 from .tensor.api import cos as cos
 from .tensor.api import cosh as cosh
 from .tensor.api import count_nonzero as count_nonzero
-from .tensor.api import create_parameter as create_parameter
+from .nn.parameter import create_parameter as create_parameter
 from .tensor.api import cross as cross
 from .tensor.api import cumprod as cumprod
 from .tensor.api import cumsum as cumsum

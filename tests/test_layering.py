@@ -84,9 +84,6 @@ CONVERT = [
     "hub", "roles", "pyfacts", "values", "effects", "guards", "purity", "training", "iteration", "regions", "alias", "trace", "control",
     "contexts", "builtins", "calls", "__init__",
 ]  # fmt: skip
-# imports against the current, inside the one function that needs them
-UPWARD = {("tensor/creation.py", "nn")}
-
 TRANSPILER_PACKAGES = {"gast", "astor", "dy2st_runtime"}
 
 
@@ -157,8 +154,7 @@ def test_the_front_end_imports_downwards_only() -> None:
             target = part_of(name, "dy2st")
             if part in ("__init__", "alias") or target in (None, part) or target in FRONT[part]:
                 continue
-            if (inside.as_posix(), target) not in UPWARD:
-                wrong.append(f"{inside} imports {name}")
+            wrong.append(f"{inside} imports {name}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -224,18 +220,11 @@ def test_no_module_hides_what_transformed_code_calls() -> None:
     assert [name for name in exported if isinstance(getattr(convert, name, None), ModuleType)] == []
 
 
-# what is left of circles of files, by their sizes, and of imports inside functions of `convert`: neither may become more
-CIRCLES = [19, 9]
-LATE_IMPORTS = 0
-
-
-def test_circles_of_files_become_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_circle_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no import inside a function of `convert`."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import imports as tool
 
     found = tool.imports(tool.modules())
-    sizes = [len(c) for c in tool.circles([(i.importer, i.imported) for i in found])]
-    assert len(sizes) <= len(CIRCLES), sizes
-    assert all(a <= b for a, b in zip(sizes, CIRCLES, strict=False)), sizes
-    late = [i for i in found if i.function is not None and i.importer.startswith("dy2st.convert")]
-    assert len(late) <= LATE_IMPORTS, late
+    assert tool.circles([(i.importer, i.imported) for i in found]) == []
+    assert [i for i in found if i.function is not None and i.importer.startswith("dy2st.convert")] == []

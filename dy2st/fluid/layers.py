@@ -130,7 +130,7 @@ from ..tensor.api import cast as cast
 from ..tensor.api import ceil as ceil
 from ..tensor.api import clip as clip
 from ..tensor.api import cos as cos
-from ..tensor.api import create_parameter as create_parameter
+from ..nn.parameter import create_parameter as create_parameter
 from ..tensor.api import diag as diag
 from ..tensor.api import dot as dot
 from ..tensor.api import erf as erf

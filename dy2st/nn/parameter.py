@@ -76,3 +76,23 @@ def make_buffer(shape: Sequence[int], value: float, dtype: str, name: str) -> Te
         made = chosen.make(list(shape), dtype)
     made._name, made.persistable = name, True
     return made
+
+
+def create_parameter(shape: Sequence[int], dtype: Any = None, name: str | None = None, attr: Any = None,
+                     is_bias: bool = False, default_initializer: Any = None) -> Parameter:  # fmt: skip
+    """A parameter outside of any Layer. While a program is built by hand, it is one of the main program, and the startup program
+    computes its initial value.
+
+    Args:
+        shape: list of ints.
+        dtype: default: the default dtype.
+        name: its name; beside an `attr` without a name, the stem of its name (`NAME.w_0`), as in PaddlePaddle.
+        attr: a `ParamAttr`, a name, an initializer; False: no parameter (None).
+        is_bias: whether it starts from zeros by default.
+        default_initializer: used if `attr` names none.
+
+    >>> create_parameter([2], "float32", name="scale").name
+    'scale'
+    """
+    stem = name or unique_name.generate("create_parameter")
+    return make_parameter(shape, name if attr is None else attr, dtype, is_bias, default_initializer, stem)

@@ -3,7 +3,7 @@
 from dy2st_runtime.ir import Variable as Variable
 from dy2st_runtime.scope import Scope as Scope
 
-from ..tensor.creation import create_parameter as create_parameter
+from ..nn.parameter import create_parameter as create_parameter
 from . import nn as nn
 from .executor import Executor as Executor
 from .gradient import append_backward as append_backward

@@ -48,7 +48,6 @@ from .attribute import shape as shape
 from .creation import arange as arange
 from .creation import assign as assign
 from .creation import clone as clone
-from .creation import create_parameter as create_parameter
 from .creation import diag as diag
 from .creation import empty as empty
 from .creation import empty_like as empty_like
@@ -126,9 +125,9 @@ from .manipulation import reshape as reshape
 from .manipulation import reshape_ as reshape_
 from .manipulation import roll as roll
 from .manipulation import scatter as scatter
-from .manipulation import scatter_nd as scatter_nd
+from .arranging import scatter_nd as scatter_nd
 from .manipulation import scatter_nd_add as scatter_nd_add
-from .manipulation import shard_index as shard_index
+from .arranging import shard_index as shard_index
 from .manipulation import slice as slice
 from .manipulation import split as split
 from .manipulation import squeeze as squeeze

@@ -327,3 +327,18 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, name: str | N
     places = manipulation.stack([as_tensor((size - 1) // 2), as_tensor(size // 2)])
     middle = ops.op("gather", X=ordered, Index=places, axis=axis)
     return reduction.mean(middle if middle.dtype.startswith("float") else cast(middle, "float32"), axis, keepdim)
+
+
+def scatter_nd(index: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros with `updates` added at the index tuples in the last axis of `index`."""
+    updates = as_tensor(updates)
+    return manipulation.scatter_nd_add(creation.zeros(shape, updates.dtype), index, updates)
+
+
+def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
+    """Global indices as indices of one of `nshards` shards of equal size; `ignore_value` for those of other shards."""
+    if not 0 <= shard_id < nshards:
+        raise AttributeValueError(f"shard_index: {shard_id} is not one of {nshards} shards")
+    size = (index_num + nshards - 1) // nshards
+    x = as_tensor(input)
+    return logic.where(x // size == shard_id, x % size, ignore_value)

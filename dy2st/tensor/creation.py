@@ -149,11 +149,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     array([1.5, 1.5], dtype=float32)
     """
     if isinstance(fill_value, Tensor):
-        from .manipulation import expand, reshape
-
         dtypes = {get_default_dtype() if k.weak else k.dtype for k in kinds_of(fill_value)}
         wanted = _only(dtypes, fill_value, "filled with") if dtype is None else convert_dtype(dtype)
-        return expand(reshape(as_tensor(fill_value, wanted), []), shape)
+        element = ops.op("reshape2", X=as_tensor(fill_value, wanted), shape=[])
+        sizes, slots = ints(shape, "expand_shapes_tensor")
+        return ops.op("expand_v2", X=element, shape=sizes, **slots)
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
@@ -336,26 +336,3 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
 def clone(x: Tensor, name: str | None = None) -> Tensor:
     """A copy through which gradients flow."""
     return ops.op("assign", X=as_tensor(x))
-
-
-def create_parameter(shape: Sequence[int], dtype: Any = None, name: str | None = None, attr: Any = None,
-                     is_bias: bool = False, default_initializer: Any = None) -> Parameter:  # fmt: skip
-    """A parameter outside of any Layer. While a program is built by hand, it is one of the main program, and the startup program
-    computes its initial value.
-
-    Args:
-        shape: list of ints.
-        dtype: default: the default dtype.
-        name: its name; beside an `attr` without a name, the stem of its name (`NAME.w_0`), as in PaddlePaddle.
-        attr: a `ParamAttr`, a name, an initializer; False: no parameter (None).
-        is_bias: whether it starts from zeros by default.
-        default_initializer: used if `attr` names none.
-
-    >>> create_parameter([2], "float32", name="scale").name
-    'scale'
-    """
-    from .. import unique_name
-    from ..nn.parameter import make_parameter
-
-    stem = name or unique_name.generate("create_parameter")
-    return make_parameter(shape, name if attr is None else attr, dtype, is_bias, default_initializer, stem)

@@ -11,6 +11,7 @@ from ..errors import DTypeError
 from .attribute import numel
 from .dispatch import constant, ops
 from .kinds import Kinds, resolved
+from .manipulation import split
 from .math import abs as _abs
 from .math import add, binary, isnan, multiply, subtract, unary
 from .promotion import as_tensor, cast, mark, operands, weak_dtype
@@ -196,6 +197,19 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
     return equal(numel(as_tensor(x)), 0)
 
 
+def nonzero(x: Any, as_tuple: bool = False) -> Any:
+    """The index tuples of what is not 0, as the rows of an int64 Tensor [n, rank]; or a tuple with a column [n, 1] of
+    it for each axis.
+
+    >>> nonzero(Tensor([0, 3, 4])).numpy()
+    array([[1],
+           [2]])
+    """
+    x = as_tensor(x)
+    found = ops.op("where_index", Condition=x)
+    return tuple(split(found, x.ndim, axis=1)) if as_tuple else found
+
+
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """x where the condition holds, else y, broadcast; with the condition alone, the indices of what is true, one Tensor
     [n, 1] for each axis.
@@ -214,8 +228,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if condition.dtype != "bool":
         raise DTypeError(f"the condition of where must be bool, got {condition.dtype}", hint="compare it: x != 0")
     if x is None and y is None:
-        from .search import nonzero
-
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise DTypeError("where() takes both x and y, or neither of them")

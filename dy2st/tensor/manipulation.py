@@ -399,25 +399,6 @@ def scatter_nd_add(x: Any, index: Any, updates: Any, name: str | None = None) ->
     return ops.op("scatter_nd_add", X=as_tensor(x), Index=as_tensor(index), Updates=as_tensor(updates))
 
 
-def scatter_nd(index: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros with `updates` added at the index tuples in the last axis of `index`."""
-    from .creation import zeros
-
-    updates = as_tensor(updates)
-    return scatter_nd_add(zeros(shape, updates.dtype), index, updates)
-
-
 def take_along_axis(arr: Any, indices: Any, axis: int) -> Tensor:
     """`arr` at the positions along an axis that `indices`, of the same rank, gives for each place."""
     return ops.op("take_along_axis", Input=as_tensor(arr), Index=as_tensor(indices), Axis=axis)
-
-
-def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
-    """Global indices as indices of one of `nshards` shards of equal size; `ignore_value` for those of other shards."""
-    from .logic import where
-
-    if not 0 <= shard_id < nshards:
-        raise AttributeValueError(f"shard_index: {shard_id} is not one of {nshards} shards")
-    size = (index_num + nshards - 1) // nshards
-    x = as_tensor(input)
-    return where(x // size == shard_id, x % size, ignore_value)

@@ -8,6 +8,8 @@ from ..errors import DTypeError
 from ..framework.dtype import convert_dtype
 from .arguments import axis_number, staged, truncated
 from .dispatch import ops
+from .logic import nonzero as nonzero
+from .logic import where
 from .manipulation import split
 from .promotion import as_tensor
 from .tensor import Tensor
@@ -61,19 +63,6 @@ def topk(x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: 
     return out, indices
 
 
-def nonzero(x: Any, as_tuple: bool = False) -> Any:
-    """The index tuples of what is not 0, as the rows of an int64 Tensor [n, rank]; or a tuple with a column [n, 1] of
-    it for each axis.
-
-    >>> nonzero(Tensor([0, 3, 4])).numpy()
-    array([[1],
-           [2]])
-    """
-    x = as_tensor(x)
-    found = ops.op("where_index", Condition=x)
-    return tuple(split(found, x.ndim, axis=1)) if as_tuple else found
-
-
 def masked_select(x: Any, mask: Any, name: str | None = None) -> Tensor:
     """The elements of x where the mask is true, as a 1-d Tensor.
 
@@ -92,8 +81,6 @@ def masked_fill(x: Any, mask: Any, value: Any, name: str | None = None) -> Tenso
     >>> masked_fill(Tensor([1, 2, 3]), Tensor([True, False, True]), 0).numpy()
     array([0, 2, 0])
     """
-    from .logic import where
-
     x = as_tensor(x)
     return where(mask, as_tensor(value, x.dtype), x)
 
