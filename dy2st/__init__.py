@@ -36,6 +36,7 @@ from .framework.place import is_compiled_with_cuda as is_compiled_with_cuda
 from .framework.place import set_device as set_device
 from .nn.layer import Layer as Layer
 from .nn.param_attr import ParamAttr as ParamAttr
+from .nn.parameter import create_parameter as create_parameter
 from .tensor import Parameter as Parameter
 from .tensor import Tensor as Tensor
 from .tensor.api import abs as abs
@@ -78,7 +79,6 @@ from .tensor.api import concat as concat
 from .tensor.api import cos as cos
 from .tensor.api import cosh as cosh
 from .tensor.api import count_nonzero as count_nonzero
-from .nn.parameter import create_parameter as create_parameter
 from .tensor.api import cross as cross
 from .tensor.api import cumprod as cumprod
 from .tensor.api import cumsum as cumsum

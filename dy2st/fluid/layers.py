@@ -113,6 +113,7 @@ from ..nn.functional import tanh as tanh
 from ..nn.functional import tanhshrink as tanh_shrink
 from ..nn.functional import temporal_shift as temporal_shift
 from ..nn.functional import unfold as unfold
+from ..nn.parameter import create_parameter as create_parameter
 from ..nn.rnn import birnn as birnn
 from ..nn.rnn import rnn as rnn
 from ..static.control_flow import case as case
@@ -130,7 +131,6 @@ from ..tensor.api import cast as cast
 from ..tensor.api import ceil as ceil
 from ..tensor.api import clip as clip
 from ..tensor.api import cos as cos
-from ..nn.parameter import create_parameter as create_parameter
 from ..tensor.api import diag as diag
 from ..tensor.api import dot as dot
 from ..tensor.api import erf as erf

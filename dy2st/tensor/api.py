@@ -33,7 +33,9 @@ from .arranging import median as median
 from .arranging import put_along_axis as put_along_axis
 from .arranging import repeat_interleave as repeat_interleave
 from .arranging import rot90 as rot90
+from .arranging import scatter_nd as scatter_nd
 from .arranging import searchsorted as searchsorted
+from .arranging import shard_index as shard_index
 from .arranging import tensordot as tensordot
 from .arranging import trace as trace
 from .arranging import tril_indices as tril_indices
@@ -125,9 +127,7 @@ from .manipulation import reshape as reshape
 from .manipulation import reshape_ as reshape_
 from .manipulation import roll as roll
 from .manipulation import scatter as scatter
-from .arranging import scatter_nd as scatter_nd
 from .manipulation import scatter_nd_add as scatter_nd_add
-from .arranging import shard_index as shard_index
 from .manipulation import slice as slice
 from .manipulation import split as split
 from .manipulation import squeeze as squeeze

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
 from .nested import any_staged, stacked
 from .promotion import as_plain_tensor, as_tensor, cast, require_in_range, weak_dtype
-from .tensor import Parameter, Tensor, to_array
+from .tensor import Tensor, to_array
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:

@@ -10,7 +10,6 @@ from .arguments import axis_number, staged, truncated
 from .dispatch import ops
 from .logic import nonzero as nonzero
 from .logic import where
-from .manipulation import split
 from .promotion import as_tensor
 from .tensor import Tensor
 
