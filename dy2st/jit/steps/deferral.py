@@ -15,9 +15,11 @@ import numpy as np
 from dy2st_runtime import signals
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
+from ...errors import StagedValueError
 from ...tensor import Tensor, autograd, dispatch, due, tape, watching
 from ...tensor.deferred import Deferred, Form, become, defer, deferred, is_deferred, raw_value
 from ...tensor.dispatch import ops
+from ...tensor.location import user_location
 from ...tensor.tape import has_hooks
 from ..captures import View
 from .joined import JoinedStep, Layout
@@ -328,10 +330,20 @@ class Deferral(watching.Watcher):
         return session
 
     def _complete(self) -> None:
-        """Makes the rest of a step, if its run has changed parameters already: the handler of a signal looks before it is over."""
-        if self.finish is not None and self.session.has_begun():
-            self.finish()
-            self.joined.leave()
+        """Makes the rest of a step, if its run has changed parameters already: the handler of a signal looks before it is over.
+
+        Raises:
+            StagedValueError: the run is in the middle of a loop.
+        """
+        if self.finish is None:
+            return
+        if not self.session.has_begun():
+            raise StagedValueError(
+                "the handler of a signal looks at a training step that runs just now", location=user_location(),
+                hint="let the handler set a flag, and look when the step is over",
+            )  # fmt: skip
+        self.finish()
+        self.joined.leave()
 
     def _stepped(self) -> None:
         """The step has run; may be called again wherever it was left."""

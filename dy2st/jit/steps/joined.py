@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from .deferral import Deferral
 
 RATE = "@LEARNING_RATE@"
+LOOPS = {"while_loop", "call"}
+"""Ops in which a run looks for signals."""
+_SEEN = contextlib.nullcontext()
 
 
 def can_be_joined(concrete: ConcreteProgram) -> bool:
@@ -219,7 +223,9 @@ class JoinedStep:
         tensors = recorder.by_variable
         self._owned = Owned(state, [tensors[name] for name in state], len(written), self.value_of)
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
-        descriptor = self.executable.plan.descriptor
+        plan, descriptor = self.executable.plan, self.executable.plan.descriptor
+        behind = [] if plan.first_write is None else plan.ops[plan.first_write :]
+        self._loops_behind = any(op is not None and op.type in LOOPS for op in behind)
         self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
         self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
         where = [None if name is None else descriptor(name) for name in gradients]
@@ -352,7 +358,8 @@ class JoinedStep:
             session.feed(dict(zip(self._given, given, strict=True)))
 
         def finish() -> None:
-            with signals.unseen():  # a handler that looks at what waits would find some of the parameters changed
+            # in a loop behind the first change a handler would find some of the parameters changed
+            with signals.unseen() if self._loops_behind else _SEEN:
                 session.finish()
             for name, t in self._replaced:
                 t._value = session.state[name]

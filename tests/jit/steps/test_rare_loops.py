@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from loops import STEPS, Loop, Normalized, run, same, squared
 
 import dy2st as paddle
 from dy2st import nn
+from dy2st.errors import StagedValueError
+from dy2st.jit.steps import joined
 from dy2st.jit.steps.joined import JoinedStep
 
 F = nn.functional
@@ -125,7 +130,72 @@ def test_a_handler_that_looks_before_the_run_of_a_step(model: type[nn.Layer], mo
     assert not waiting
 
 
-def test_native_loops_of_a_step_call_no_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+class Turning(nn.Layer):
+    """A loop before what changes the weight; `n` says how long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.out, self.n = nn.Linear(6, 6), paddle.to_tensor(2)
+
+    def forward(self, x: Any) -> Any:
+        i, turned = paddle.zeros([], "int64"), x.detach()
+        while i < self.n:
+            turned = (turned @ turned.t() @ turned) / 64
+            i = i + 1
+        return self.out(x + turned * 0.0)
+
+
+@contextlib.contextmanager
+def alarm(handler: Callable[..., None], seconds: float) -> Iterator[None]:
+    """A handler is called after so many seconds."""
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Stop(BaseException):
+    """What a handler raises here."""
+
+
+def in_a_long_step(handler: Callable[[Any], object], raised: type[BaseException], iterations: int) -> float:
+    """Joins a loop, then calls the handler in the middle of a step that takes long, with its loss; the seconds until it is over."""
+    layer = Turning()
+    before, model = layer.out.weight.numpy(), paddle.jit.to_static(layer)
+    optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+    x = paddle.ones([64, 6]) * 0.1
+    for i in range(12):
+        layer.n.set_value(paddle.to_tensor(2 if i < 11 else iterations))
+        loss = model(x).square().mean()
+        loss.backward()
+        if i == 11:
+            before = layer.out.weight.numpy()
+            begun = time.perf_counter()
+            with alarm(lambda *_: handler(loss), 0.1), pytest.raises(raised):  # noqa: B023
+                optimizer.step()
+            assert (layer.out.weight.numpy() == before).all()
+            return time.perf_counter() - begun
+        optimizer.step()
+        optimizer.clear_grad()
+    raise AssertionError
+
+
+def stop(_: Any) -> None:
+    raise Stop
+
+
+def test_a_long_loop_of_a_step_ends_when_a_handler_raises() -> None:
+    assert in_a_long_step(stop, Stop, 2_000_000) < 2  # of some five seconds
+
+
+def test_a_handler_that_looks_in_a_loop_of_a_step_is_told_to_wait() -> None:
+    in_a_long_step(lambda loss: loss.numpy(), StagedValueError, 300_000)
+
+
+def test_native_loops_behind_the_first_change_call_no_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that looked at the loss in the middle would find some of the parameters changed."""
     finish, found = Session.finish, []
 
@@ -134,6 +204,7 @@ def test_native_loops_of_a_step_call_no_handlers(monkeypatch: pytest.MonkeyPatch
         finish(session)
 
     monkeypatch.setattr(Session, "finish", noting)
+    monkeypatch.setattr(joined, "LOOPS", {"sgd", "adam"})
     loop = run(squared)
     assert loop.joined
     assert found[-3:] == [signals.NEVER] * 3
