@@ -29,7 +29,6 @@ from ..transpiler import Converted
 from . import static_call
 from .as_function import AsFunction, signature_of
 from .concrete import ConcreteProgram
-from .explain import explain
 from .numbers import Entry
 from .pace import Pace, is_short
 from .pickling import reduced
@@ -488,6 +487,8 @@ class StaticFunction(AsFunction):
 
     def explain(self) -> str:
         """Why each `if` and loop was staged or left to Python, why there are so many traces, and what was compiled for them."""
+        from .explain import explain  # which knows the native executables, and with them LLVM
+
         return explain(self)
 
     def __repr__(self) -> str:

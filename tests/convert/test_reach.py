@@ -2,8 +2,7 @@
 
 import types
 
-from dy2st.convert.places import AttributeVariable
-
+from dy2st.convert.guards.places import AttributeVariable
 from dy2st.convert.guards.reach import Reach
 
 

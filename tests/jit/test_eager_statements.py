@@ -23,7 +23,8 @@ from three_ways import compare, outcome
 
 from dy2st import jit, nn, seed
 from dy2st.errors import Dy2stError, EagerStatementWarning, StagedValueError
-from dy2st.jit.splits import Splits
+from dy2st.jit.splits import Shared, Splits
+from dy2st.jit.static_function import StaticFunction
 from dy2st.jit.tracing import Trace
 from dy2st.tensor import Tensor
 from dy2st.transpiler import nodes, origin
@@ -98,7 +99,7 @@ def statements(function):
 
 def check_cut(function, calls, cut):
     """Runs a function that is cut at a statement, although it need not be."""
-    splits = Splits(function)
+    splits = Splits(function, Shared(StaticFunction))
     mixed = splits._cut((cut,), False, False)
     for values in calls:
         assert_same(observed(function, values), observed(mixed, values), values)

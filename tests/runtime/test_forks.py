@@ -13,7 +13,7 @@ import types
 
 import pytest
 from dy2st_runtime import forks
-from dy2st_runtime.executor import executable
+from dy2st_runtime.executor import compile, executable
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -141,7 +141,7 @@ def test_a_fork_waits_for_what_is_imported_when_it_is_needed(tmp_path, monkeypat
     forking.start()
     forking.join(0.3)
     assert not forked
-    with executable.llvm_lock():  # the thread that forks does not hold it while it waits
+    with compile.llvm_lock():  # the thread that forks does not hold it while it waits
         state.leave.set()
         importing.join()
     forking.join()
@@ -154,9 +154,9 @@ def test_libraries_that_call_others_are_taken_before_them(tmp_path):
         from dy2st_runtime import forks
         for name in {order}:
             importlib.import_module(f"dy2st_runtime.executor.{{name}}")
-        from dy2st_runtime.executor import executable, numba_engine
+        from dy2st_runtime.executor import compile, executable, numba_engine
         executable.compiler()
-        assert forks._libraries == [numba_engine.global_compiler_lock, executable.llvm_lock()], forks._libraries
+        assert forks._libraries == [numba_engine.global_compiler_lock, compile.llvm_lock()], forks._libraries
     """
     for order in (["executable", "numba_engine"], ["numba_engine", "executable"]):
         text = textwrap.dedent(program.format(order=order))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...tensor import Tensor
 from ...tensor.location import user_location
-from .. import hub
+from .. import hub, roles
 from ..guards.namespaces import about_to_set
 from ..hub import current_tracer, is_staged, need_tracer
 from ..iteration.outer_iterators import fresh
@@ -21,6 +21,8 @@ from ..values.one_of import OneOf
 from ..values.staged_dict import CLASSES, StagedDict, StagedView
 from .if_stmt import or_none
 from .symbolic_items import as_index, at_one, fits_array, is_unknown, optional_part, store, with_part
+
+roles.runs_statements(__file__)
 
 
 def current_list(a: Any) -> Any:

@@ -21,7 +21,7 @@ from ...tensor.failures import message_of, raise_if
 from ...tensor.kinds import as_number, is_number, require_one_kind, resolved
 from ...tensor.location import user_location
 from ...tensor.promotion import NUMBERS
-from .. import hub
+from .. import hub, roles
 from ..guards.special_methods import bound
 from ..hub import current_tracer, is_staged, need_tracer, renamed
 from ..regions.choice_mutation import note_item
@@ -42,6 +42,8 @@ from .logical import is_one, not_
 
 if TYPE_CHECKING:
     from ..trace.tracer import Tracer
+
+roles.runs_statements(__file__)
 
 
 @hub.primitive

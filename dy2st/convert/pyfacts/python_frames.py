@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType, GeneratorType
 from typing import Any
 
 from ...transpiler import is_generated, made_functions, made_variables
-
-# their code runs statements of the user's in the place of these: `a[i] = v`
-_STATEMENTS = frozenset(os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("chosen", "items", "mutation", "options"))
+from .. import roles
 
 
 def is_statement(code: CodeType) -> bool:
     """Whether what code of this package raises is what Python says of a statement of the user's."""
-    return code.co_filename in _STATEMENTS
+    return code.co_filename in roles.statements
 
 
 def frames() -> Iterator[FrameType]:

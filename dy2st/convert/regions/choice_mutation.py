@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.ir import Block, Variable
 
 from ...tensor import Tensor
-from .. import hub
+from .. import hub, roles
 from ..hub import current_tracer
 from ..pyfacts.attribute_lookup import MISSING, defined, dict_of, held, may_change_class
 from ..pyfacts.foreign import is_foreign_class
@@ -35,6 +35,8 @@ from .list_promotion import current, substitute
 
 if TYPE_CHECKING:
     from ..trace.tracer import Tracer
+
+roles.runs_statements(__file__)
 
 _CONTAINERS = (list, dict, StagedList, RecordList)
 

@@ -19,11 +19,13 @@ from ...tensor.kinds import as_number
 from ...tensor.location import user_location
 from ...tensor.promotion import NUMBERS, is_weak
 from ...transpiler import is_generated
-from .. import hub
+from .. import hub, roles
 from ..hub import need_tracer
 from ..pyfacts.attribute_lookup import MISSING, defined, held
 from ..pyfacts.undefined import Undefined
 from .maybe_value import MaybeObject
+
+roles.runs_statements(__file__)
 
 
 class Options:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from dy2st_runtime import config, custom_op
 from dy2st_runtime.errors import Location
-from dy2st_runtime.executor import compile, executable, kept, planning
+from dy2st_runtime.executor import compile, engines, executable, kept, planning
 from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.ir import IRBuilder, Program
@@ -196,7 +196,7 @@ def test_what_decides_on_the_digits_of_constants_is_in_the_name(name, monkeypatc
 
 @pytest.mark.parametrize(("of", "name"), [("llvmlite", "__version__"), ("np", "__version__")])
 def test_versions_are_in_what_a_plan_depends_on(of, name, monkeypatch):
-    engine = compile.ENGINES["llvm"]
+    engine = engines.ENGINES["llvm"]
     plain = compile.fingerprint(engine)
     monkeypatch.setattr(getattr(compile, of), name, "0.0")
     assert compile.fingerprint(engine) != plain
@@ -204,7 +204,7 @@ def test_versions_are_in_what_a_plan_depends_on(of, name, monkeypatch):
 
 @pytest.mark.parametrize("of", ["get_host_cpu_features", "get_host_cpu_name", "get_default_triple"])
 def test_the_processor_is_in_what_a_plan_depends_on(of, monkeypatch):
-    engine = compile.ENGINES["llvm"]
+    engine = engines.ENGINES["llvm"]
     plain = compile.fingerprint(engine)
     monkeypatch.setattr(compile.llvm, of, dict if of.endswith("features") else lambda: "other")
     assert compile.fingerprint(engine) != plain
