@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -167,6 +168,12 @@ def test_convert_imports_downwards_only() -> None:
             if name.startswith("dy2st.convert.") and not any(name == p or name.startswith(f"{p}.") for p in below):
                 wrong.append(f"{path.relative_to(base)} imports {name}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_map_of_convert_is_in_this_order() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)(?:\.py)?` \|", text.partition("## The packages of `convert`")[2].partition("## ")[0], re.M)
+    assert rows == CONVERT[:-1]
 
 
 def test_the_transpiler_knows_nothing_of_tensors() -> None:
