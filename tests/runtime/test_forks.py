@@ -120,7 +120,6 @@ def test_a_fork_waits_for_numba():
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_waits_for_what_is_imported_when_it_is_needed(tmp_path, monkeypatch):
-    from dy2st_runtime.executor import executable
 
     state = types.SimpleNamespace(entered=threading.Event(), leave=threading.Event())
     (tmp_path / "imported_late.py").write_text(
