@@ -193,7 +193,7 @@ class StaticFunction(AsFunction):
             if concrete is not None:
                 result = self.run(concrete, arguments)
             else:
-                # of what a trace leaves and of what its plan leaves at once, behind both
+                # garbage is looked for once, behind the trace and its plan
                 with no_search_for_garbage(), compiling_ahead():
                     concrete = self.find(arguments)
                     result = self.run(concrete, arguments)

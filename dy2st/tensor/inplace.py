@@ -30,12 +30,12 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
         tensor = _no_number(tensor)
     recorder = current_recorder()
     is_leaf = tensor._is_leaf if recorder is None else recorder.is_leaf(tensor)
-    if differentiable and is_grad_enabled() and is_leaf and not tensor._stops:
+    computed = differentiable and is_grad_enabled()
+    if computed and is_leaf and not tensor._stops:
         raise InplaceError(
             "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",
             location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",
         )  # fmt: skip
-    computed = differentiable and is_grad_enabled()
     if recorder is not None:
         if computed:
             recorder.require_no_leaf(tensor)

@@ -5,7 +5,6 @@ import copy
 import dis
 import functools
 import itertools
-import signal
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from alarms import Stop, alarm, stop
 from dy2st_runtime.executor import executable
 
 from dy2st import jit, nn, optimizer, static, zeros
@@ -20,26 +20,6 @@ from dy2st.convert.effects.cells import AppendCell, DictCell, ListCell, OrderCel
 from dy2st.tensor import Tensor
 
 PACKAGES = tuple(str(Path(module.__file__).parent) for module in (sys.modules["dy2st"], sys.modules["dy2st_runtime"]))
-
-
-class Stop(BaseException):
-    """What handlers raise here."""
-
-
-@contextlib.contextmanager
-def alarm(handler, *seconds):
-    """A handler is called after so many seconds, and again after so many others."""
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, *seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def stop(*_):
-    raise Stop
 
 
 # Each of these loops takes a minute to its end, or more, which is what happens if nobody looks for signals.

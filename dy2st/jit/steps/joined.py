@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 RATE = "@LEARNING_RATE@"
 LOOPS = {"while_loop", "call"}
 """Ops in which a run looks for signals."""
-_SEEN = contextlib.nullcontext()
 
 
 def can_be_joined(concrete: ConcreteProgram) -> bool:
@@ -225,7 +224,9 @@ class JoinedStep:
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
         plan, descriptor = self.executable.plan, self.executable.plan.descriptor
         behind = [] if plan.first_write is None else plan.ops[plan.first_write :]
-        self._loops_behind = any(op is not None and op.type in LOOPS for op in behind)
+        # in a loop behind the first change of a parameter the handler of a signal would find some of them changed
+        has_loops = any(op is not None and op.type in LOOPS for op in behind)
+        self._unseen: contextlib.AbstractContextManager[None] = signals.unseen() if has_loops else contextlib.nullcontext()
         self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
         self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
         where = [None if name is None else descriptor(name) for name in gradients]
@@ -358,8 +359,7 @@ class JoinedStep:
             session.feed(dict(zip(self._given, given, strict=True)))
 
         def finish() -> None:
-            # in a loop behind the first change a handler would find some of the parameters changed
-            with signals.unseen() if self._loops_behind else _SEEN:
+            with self._unseen:
                 session.finish()
             for name, t in self._replaced:
                 t._value = session.state[name]

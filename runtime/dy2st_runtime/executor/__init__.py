@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import config, nonfinite
-from .state import Commit as Commit
 from .state import Given as Given
-from .state import state_of as state_of
 
 if TYPE_CHECKING:
     from ..ir.program import Program
+
 
 def runs_native() -> bool:
     """Whether the process has asked for a native executable on the CPU: then LLVM is loaded anyway."""
@@ -51,6 +50,7 @@ def interprets() -> bool:
 
 
 _begun = False
+"""Whether a block of `compiling_ahead` has begun."""
 
 
 def compiling_ahead() -> contextlib.AbstractContextManager[None]:

@@ -29,7 +29,8 @@ from .symbols import LINKING, provide
 from .worker import Worker, is_possible, worthwhile
 
 USUAL = ("driver", "product_float32", "dots_float32", "run_tiles_float32", "tiles_float32")
-"""Routines that nearly every model needs, and that take long to compile."""
+"""Routines that nearly every model needs, and that take long to compile. They are named, as a process with a filled cache does not import
+`routines`."""
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
 
@@ -120,9 +121,9 @@ class KernelCompiler:
         on with those that a block inside names, and with what `addresses` is asked for."""
         symbols = [(self.symbol(ROUTINE + name, OWN), ROUTINE + name) for name in names if name not in self._routines]
         missing = [one for one in symbols if self.cache.get(one[0]) is None]
-        if self._worker is not None and missing:
+        if self._worker is not None:
             self._worker.give(missing, OWN)  # it passes over what it has compiled before
-        if not missing or self._worker is not None or not is_possible(self.cache):
+        if self._worker is not None or not missing or not is_possible(self.cache):
             yield
             return
         assert self.cache.folder is not None

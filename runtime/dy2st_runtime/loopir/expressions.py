@@ -39,6 +39,7 @@ class Expr:
     """What tells expressions apart, but for the dtypes of names, which their kernel tells."""
     inner: tuple[Expr, ...] = ()
     """The operands."""
+    # each kind has a `__repr__`: the form that dumps and test failures show
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -49,10 +50,6 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError(f"the value of {self!r} is known only when the kernel runs; use select() or k.when()")
-
-    def __repr__(self) -> str:
-        """The form that dumps and test failures show."""
-        raise NotImplementedError
 
     def _bin(self, op: str, other: Any, reverse: bool = False) -> Expr:
         if op in _REFLECTED and not isinstance(other, (Expr, bool, int, float, np.generic)):

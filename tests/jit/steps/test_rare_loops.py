@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from alarms import Stop, alarm, stop
 from dy2st_runtime import signals
 from dy2st_runtime.executor.executable import Session
 from loops import STEPS, Loop, Normalized, run, same, squared
@@ -145,22 +144,6 @@ class Turning(nn.Layer):
         return self.out(x + turned * 0.0)
 
 
-@contextlib.contextmanager
-def alarm(handler: Callable[..., None], seconds: float) -> Iterator[None]:
-    """A handler is called after so many seconds."""
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-class Stop(BaseException):
-    """What a handler raises here."""
-
-
 def in_a_long_step(handler: Callable[[Any], object], raised: type[BaseException], iterations: int) -> float:
     """Joins a loop, then calls the handler in the middle of a step that takes long, with its loss; the seconds until it is over."""
     layer = Turning()
@@ -181,10 +164,6 @@ def in_a_long_step(handler: Callable[[Any], object], raised: type[BaseException]
         optimizer.step()
         optimizer.clear_grad()
     raise AssertionError
-
-
-def stop(_: Any) -> None:
-    raise Stop
 
 
 def test_a_long_loop_of_a_step_ends_when_a_handler_raises() -> None:
