@@ -17,7 +17,6 @@ NOT_YET = {
     "README.md",
     "docs/migration.md",
     "docs/performance.md",
-    "docs/testing.md",
 }
 PAGES = {str(path.relative_to(ROOT)): path for path in prose.pages()}
 
