@@ -35,7 +35,8 @@ def test_row(row):
             assert any(function in functions(path) for path in (ROOT / "tests" / "jit" / "culprits").glob("*.py")), function
             assert "refused" in what or "error" in what.lower(), what
         elif file.startswith("test_"):
-            assert function in functions(ROOT / "tests" / "jit" / f"{file}.py"), function
+            (path,) = (p for folder in ("jit", "convert") for p in (ROOT / "tests" / folder).rglob(f"{file}.py"))
+            assert function in functions(path), function
         else:
             path = ROOT / "tests" / "programs" / f"{file}.py"
             assert function in run(path), f"{file}.{function}"
