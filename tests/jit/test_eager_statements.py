@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from culprits import gradients, one_of_several, outside
 from dy2st_runtime import config
-from test_programs import CASES as CORPUS
+from test_corpus import CASES as CORPUS
 from three_ways import compare, outcome
 
 from dy2st import jit, nn, seed
