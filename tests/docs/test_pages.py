@@ -1,15 +1,21 @@
-"""All blocks of code of the README, the tutorial and the how-to pages run, and print what the pages say."""
+"""All blocks of code of the README, the tutorial, the how-to pages and the reference run, and print what the pages say."""
 
 import doctest
 from pathlib import Path
 
 import pytest
+from dy2st_runtime.config import Flag
+
+import dy2st
 
 from . import pages
 from .pages import Block, Runner, blocks
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "howto").glob("*.md"))]
+OF_THEIR_OWN = {"errors.md"}  # tests/test_error_pages.py runs it
+FOLDERS = ("howto", "reference")
+PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md",
+         *sorted(p for folder in FOLDERS for p in (ROOT / "docs" / folder).glob("*.md") if p.name not in OF_THEIR_OWN)]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -59,3 +65,9 @@ def test_blocks_of_a_page():
 
 def test_examples_of_the_docstrings():
     assert doctest.testmod(pages) == (0, 1)
+
+
+def test_every_switch_is_described():
+    page = (ROOT / "docs" / "reference" / "switches.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith(("| `DY2ST_", "| `FLAGS_"))]
+    assert sorted(rows) == sorted(f"`{name}`" for name in Flag.table), dy2st.config.describe()
