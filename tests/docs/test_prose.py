@@ -14,12 +14,10 @@ SPEC.loader.exec_module(prose)
 MEAN, LONGEST, LINE = 18, 45, 120  # words, words, characters
 # pages that are still to be rewritten
 NOT_YET = {
-    "README.md",
     "docs/architecture.md",
     "docs/design.md",
     "docs/errors.md",
     "docs/language.md",
-    "docs/migration.md",
     "docs/performance.md",
     "docs/testing.md",
 }
