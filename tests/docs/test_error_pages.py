@@ -1,4 +1,4 @@
-"""The examples of docs/errors.md fail with the code that they stand for, their cures do not, and no code is left out."""
+"""The examples of docs/reference/errors.md fail with the code that they stand for, their cures do not, and no code is left out."""
 
 import linecache
 import re
@@ -9,7 +9,7 @@ import pytest
 from dy2st import errors
 from dy2st.errors import Dy2stError
 
-TEXT = (Path(__file__).parent.parent / "docs" / "errors.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parent.parent.parent / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
 SETUP = re.search(r"```python setup\n(.*?)```", TEXT, re.S).group(1)
 PAGES = {m.group(1): (m.group(2), m.group(3)) for m in re.finditer(r"^## (D2S\d+) (\w+)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M)}
 
