@@ -34,6 +34,7 @@ python_maximum_signature_line_length = 88
 
 html_theme = "furo"
 html_title = "dy2st"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

@@ -74,7 +74,7 @@ def page(namespace: str, names: list[Entry]) -> str:
     others = sorted((e.name, e.home) for e in names if e not in own)
     for title, directive, group in (("Classes", "autoclass", classes), ("Functions", "autofunction", functions)):
         if group:
-            lines += [title, "-" * len(title), "", f".. currentmodule:: {namespace}", "", ".. autosummary::", ""]
+            lines += [title, "-" * len(title), "", f".. currentmodule:: {namespace}", "", ".. autosummary::", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in group), ""]
             for name in group:
                 lines += [f".. {directive}:: {namespace}.{name}", *(["   :members:"] if directive == "autoclass" else []), ""]
