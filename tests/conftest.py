@@ -2,6 +2,9 @@
 
 import os
 import random
+import sys
+import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +12,14 @@ from dy2st_runtime.executor import kept
 from hypothesis import settings
 
 import dy2st
+
+HERE = Path(__file__).parent
+
+# what tests of several folders use; and the corpus of user functions as the package `corpus`
+sys.path.insert(0, str(HERE / "helpers"))
+corpus = types.ModuleType("corpus")
+corpus.__path__ = [str(HERE / "programs")]
+sys.modules["corpus"] = corpus
 
 # The same examples in every run, so that a failure is the fault of the change that is tested and not of the dice. A random program can
 # also be one whose ints grow without end. DY2ST_FUZZ=1 looks for new examples, and for tests that hold for some weights only.

@@ -21,7 +21,7 @@ TESTS = (
     "tests/runtime/executor/test_gradients.py",
     "tests/runtime/executor/test_mathlib.py",  # scipy
     "tests/runtime/formats/test_inference_model.py", "tests/runtime/formats/test_paddle_models.py",  # protobuf
-    "tests/jit/test_static_function.py", "tests/jit/test_training_step.py", "tests/jit/test_save_load.py",
+    "tests/jit/test_static_function.py", "tests/convert/training/test_training_step.py", "tests/jit/test_save_load.py",
     "tests/optimizer",
     "tests/runtime/executor/test_engines.py", "tests/test_custom_ops.py",  # numba
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The import graph, as drawn in docs/design.md: who may import whom, and which packages each part may use."""
+"""The import graph, as drawn in docs/explanation/architecture.md: who may import whom, and which packages each part may use."""
 
 from __future__ import annotations
 

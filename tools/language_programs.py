@@ -24,7 +24,7 @@ HEAD = """# The programs behind the language page
 
 - `FILE.FUNCTION` is a program of `tests/programs`. It gives the same results, gradients and exceptions in eager mode,
   statically, and by the reference interpreter of Programs.
-- `test_FILE.FUNCTION` is a test of `tests/jit`.
+- `test_FILE.FUNCTION` is a test of `tests/convert` or `tests/jit`.
 - `culprits.FUNCTION` is a program of `tests/jit/culprits`. It is refused with this code, at the line that it marks.
 """
 

@@ -1,7 +1,7 @@
 """Prints for each page of the documentation how long its sentences and its lines are.
 
     python tools/prose.py                   # a line for each page
-    python tools/prose.py docs/errors.md    # of some pages, with the longest sentence
+    python tools/prose.py docs/index.md     # of some pages, with the longest sentence
 
 How it counts:
 

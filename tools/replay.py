@@ -37,7 +37,8 @@ CONTEXT, SHOWN = 3, 40
 
 def write_module(root: Path, folder: Path, name: str) -> None:
     """Runs the programs of one module of a checkout's corpus, and writes what they print."""
-    sys.path[:0] = [str(root), str(root / "runtime"), str(root / "tests" / "jit")]
+    # `three_ways` was in tests/jit before it was in tests/helpers
+    sys.path[:0] = [str(root / folder) for folder in (".", "runtime", "tests/helpers", "tests/jit")]
     corpus = types.ModuleType("corpus")
     corpus.__path__ = [str(root / "tests" / "programs")]
     sys.modules["corpus"] = corpus

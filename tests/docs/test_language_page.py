@@ -50,7 +50,8 @@ def test_row(row):
             assert any(function in functions(path) for path in (ROOT / "tests" / "jit" / "culprits").glob("*.py")), function
             assert name.split()[1] in row.answer + row.note, f"{name}: the row names no such code"
         elif file.startswith("test_"):
-            assert function in functions(ROOT / "tests" / "jit" / f"{file}.py"), function
+            (path,) = (p for folder in ("convert", "jit") for p in (ROOT / "tests" / folder).rglob(f"{file}.py"))
+            assert function in functions(path), function
         else:
             assert not row.answer.startswith("no"), f"{name}: a program that runs proves no refusal"
             assert function in run(ROOT / "tests" / "programs" / f"{file}.py"), name

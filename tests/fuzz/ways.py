@@ -281,7 +281,7 @@ def compare(wanted: Outcome, found: Outcome, way: str, tolerance: float) -> Refu
         if isinstance(found.error, UnboundLocalError) and isinstance(wanted.error, NameError):
             return None  # the static message says more
         if type(found.error) is NameError and "free variable" in str(found.error) and isinstance(wanted.error, UnboundLocalError):
-            return None  # docs/language.md: of a lambda that reads what it assigns later by `:=`
+            return None  # docs/reference/language.md: of a lambda that reads what it assigns later by `:=`
         if isinstance(found.error, IndexError) and kinds[1] is IndexError and re.search("list|pop", str(wanted.error)):
             return None  # of a list whose length only the run knows: likewise
         if not isinstance(found.error, Dy2stError) or isinstance(found.error, (IndexError, ZeroDivisionError)):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from culprits import gradients, one_of_several, outside
 from dy2st_runtime import config
-from test_programs import CASES as CORPUS
+from test_corpus import CASES as CORPUS
 from three_ways import compare, outcome
 
 from dy2st import jit, nn, seed
@@ -113,7 +113,7 @@ def test_a_program_cut_in_the_middle(function, calls, traces):
 
 
 # in a loop over a deque that runs eagerly, as one that is cut does: where a piece of its body is traced that may change the deque, that is
-# changed and put back, of which Python's iterator sees that it has been changed (docs/language.md)
+# changed and put back, of which Python's iterator sees that it has been changed (docs/reference/language.md)
 UNDER_ITERATORS = {
     "changed_behind_enumerate", "changed_behind_zip", "changed_behind_map", "changed_behind_a_generator",
     "changed_behind_enumerate_of_a_dynamic_one",

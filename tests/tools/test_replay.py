@@ -35,7 +35,7 @@ def checkout(folder, text):
     """A checkout of these packages with a corpus of one module."""
     (folder / "tests" / "programs").mkdir(parents=True)
     (folder / "tests" / "programs" / "one.py").write_text(text)
-    for name in ("dy2st", "runtime", "tests/jit"):
+    for name in ("dy2st", "runtime", "tests/helpers"):
         (folder / name).symlink_to(ROOT / name)
     return folder
 

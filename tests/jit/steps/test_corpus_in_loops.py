@@ -8,7 +8,7 @@ import pytest
 from dy2st.jit.steps import learning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from test_programs import CASES
+from test_corpus import CASES
 from three_ways import check
 
 

@@ -10,7 +10,7 @@ from dy2st_runtime.executor import identities, versions, versions_of
 from dy2st_runtime.executor.identities import Identities, PlainIdentities
 from dy2st_runtime.executor.versions import Versions
 
-# Python 3.13 has none to rely on: there everything is looked at, and `tests/jit/test_outside.py` has the same changes
+# Python 3.13 has none to rely on: there everything is looked at, and `tests/convert/guards/test_outer_changes.py` has the same changes
 with_versions = pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
 
 

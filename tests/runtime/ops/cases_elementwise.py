@@ -95,7 +95,7 @@ CASES: list[Case] = [
     *binary("elementwise_div", lambda x, y: x / y, (A, AWAY), (COLUMN, AWAY), (AWAY[0], AWAY)),
     *binary("elementwise_div", lambda x, y: x.astype(np.float32) / y.astype(np.float32), (I, J), (T, T[::-1])),
     Case("elementwise_div", {"X": I, "Y": I.astype(np.float64)}, expect=lambda x, y: x / y, grad=()),
-    # not the derivative, but what passes: tests/jit/test_state_without_gradient.py
+    # not the derivative, but what passes: tests/convert/training/test_detached_state.py
     *[Case("replaced_value", {"X": x, "Value": y}, expect=lambda x, y: y, grad=())
       for x, y in ((A, B), (I, J), (T, F), (f32(), f32()), (EDGES, OTHER_EDGES))],
     *binary("elementwise_max", np.maximum, *FLOAT_PAIRS[:4], (I, J), (T, F)),
