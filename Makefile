@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-lowest test-gpu lint replay fuzz fuzz-ops tables bench clean
+.PHONY: demo test test-all test-lowest test-gpu lint docs replay fuzz fuzz-ops tables bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -31,6 +31,11 @@ test-gpu: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# the site, in build/docs: the pages of docs/ and the API from its docstrings; a warning is an error
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
 
 # do the Programs and generated sources of the corpus differ from those of another commit? make replay BASE=COMMIT
 BASE ?= main
@@ -65,6 +70,10 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo,test,cuda]"
+	@touch $@
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
 clean:

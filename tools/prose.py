@@ -109,8 +109,8 @@ def measure(path: Path) -> Page:
 
 
 def pages(root: Path = ROOT) -> list[Path]:
-    """README.md and all pages below docs/."""
-    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    """The pages of the root and all below docs/."""
+    return [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]
 
 
 def main(names: list[str]) -> None:
