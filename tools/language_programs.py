@@ -70,7 +70,7 @@ def text() -> str:
         if row.theme != theme:
             theme = row.theme
             parts.append(f"\n## {theme}\n")
-        names = textwrap.wrap(", ".join(name.replace(" ", "\0") for name in proofs[row.construct]), 110, break_on_hyphens=False)
+        names = textwrap.wrap(", ".join(name.replace(" ", "\0") for name in proofs[row.construct]), 88, break_on_hyphens=False)
         listed = "\n".join(names).replace("\0", " ")
         parts.append(f"\n**{row.construct}** ({row.answer})\n\n```text\n{listed}\n```\n")
     return "".join(parts)

@@ -72,7 +72,7 @@ def page(namespace: str, names: list[Entry]) -> str:
     classes = sorted(e.name for e in own if inspect.isclass(e.value))
     functions = sorted(e.name for e in own if not inspect.isclass(e.value))
     others = sorted((e.name, e.home) for e in names if e not in own)
-    for title, directive, group in (("Classes", "autoclass", classes), ("Functions", "autofunction", functions)):
+    for title, directive, group in (("Functions", "autofunction", functions), ("Classes", "autoclass", classes)):
         if group:
             lines += [title, "-" * len(title), "", f".. currentmodule:: {namespace}", "", ".. autosummary::", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in group), ""]

@@ -67,7 +67,7 @@ class Runner:
         elif block.language == "sh":
             self._commands(block)
         else:
-            assert block.language in ("text", "", "{toctree}"), f"{self.name}:{block.line}: nobody runs {block.language!r}"
+            assert block.language in ("text", "", "{toctree}", "{image}"), f"{self.name}:{block.line}: nobody runs {block.language!r}"
 
     def _python(self, block: Block) -> None:
         name = f"{Path(self.name).stem}_{block.line}.py"

@@ -1,4 +1,4 @@
-"""All blocks of code of the README, the tutorial, the how-to pages and the reference run, and print what the pages say."""
+"""All blocks of code of all pages run, and print what the pages say."""
 
 import doctest
 from pathlib import Path
@@ -12,13 +12,11 @@ from . import pages
 from .pages import Block, Runner, blocks
 
 ROOT = Path(__file__).parent.parent.parent
-OF_THEIR_OWN = {"errors.md"}  # tests/test_error_pages.py runs it
-FOLDERS = ("howto", "reference")
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md",
-         *sorted(p for folder in FOLDERS for p in (ROOT / "docs" / folder).glob("*.md") if p.name not in OF_THEIR_OWN)]  # fmt: skip
+ERRORS = ROOT / "docs" / "reference" / "errors.md"  # test_error_pages.py runs it
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {ERRORS})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runner = Runner(page.name, tmp_path)
