@@ -1,4 +1,5 @@
-"""Runs the blocks of code of a page, as its reader would.
+"""Runs the blocks of code of a page, as its reader would: `python tests/docs/pages.py PAGE FOLDER`, in a process of its own, as pages
+set flags and register ops.
 
 The words behind the language of a block say what becomes of it:
 
@@ -102,3 +103,15 @@ def matches(printed: str, wanted: str) -> bool:
     """
     parts = [re.escape(" ".join(part.split())) for part in wanted.split("...")]
     return re.fullmatch(" ?.*? ?".join(parts), " ".join(printed.split()), re.S) is not None
+
+
+def main(page: str, folder: str) -> None:
+    """Runs a page in a folder."""
+    os.chdir(folder)
+    runner = Runner(Path(page).name, Path(folder))
+    for block in blocks(Path(page).read_text(encoding="utf-8")):
+        runner.run(block)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
