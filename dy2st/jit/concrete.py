@@ -310,7 +310,7 @@ class ConcreteProgram:
         """
         if not (self.compares or self.follows):
             return False
-        told = self.told_apart
+        told = self.distinguished
         objects = {*map(id, captured), *(id(place.now()) for place in told)}
         return len(objects) < len(captured) + len(told)
 
@@ -319,7 +319,7 @@ class ConcreteProgram:
         return all((arguments.at(path) is (x if place is None else place.now())) is same for path, place, x, same in self.told)
 
     @functools.cached_property
-    def told_apart(self) -> list[Place]:
+    def distinguished(self) -> list[Place]:
         """Where tensors are that are not captured, and none of those that are, nor each other."""
         return [*self.compared, *self.apart]
 

@@ -98,10 +98,10 @@ class Recorder:
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
 
-    def on_state_made(self, name: str) -> None:
+    def on_state_created(self, name: str) -> None:
         """Called when something is made that calls change and keep: a parameter, a buffer, an optimizer."""
 
-    def on_layer_made(self, layer: Any) -> None:
+    def on_layer_created(self, layer: Any) -> None:
         """Called when a layer is made."""
 
     def on_state_read(self, state: dict) -> None:

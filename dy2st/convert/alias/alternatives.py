@@ -22,7 +22,7 @@ from ...transpiler import is_generated
 from .. import roles
 from ..effects.may_alias import who
 from ..pyfacts.undefined import Undefined
-from ..regions.frozen_objects import Sealed
+from ..regions.frozen_objects import FrozenState
 from ..regions.phi_leaves import Const, Pattern, Var, in_order, instantiate
 from ..values.containers import containers_of, copied, differ, is_container
 from ..values.dynamic_list import DynamicList
@@ -171,7 +171,7 @@ class Alternatives:
         self._left: list[_Pair] = []
         # for each block that is being traced: the pairs that it has changed, with what they held before
         self._within: list[list[tuple[_Pair, tuple[Any, Any]]]] = []
-        self.sealed = Sealed()
+        self.sealed = FrozenState()
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
                original: Callable[[Any], Any] = lambda x: x) -> list[Any]:  # fmt: skip

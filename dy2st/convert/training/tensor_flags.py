@@ -21,7 +21,7 @@ from ..hub import TracerBase
 from ..values.original_variables import first_value
 
 if TYPE_CHECKING:
-    from .created_state import StateMade
+    from .created_state import CreatedState
 
 
 class Flags(TracerBase):
@@ -48,7 +48,7 @@ class Flags(TracerBase):
     placeholders: Sequence[Tensor]
     inputs: Sequence[Variable]
     aliases: Aliases
-    state_made: StateMade
+    state_made: CreatedState
 
     def __init__(self, block: Callable[[], Block]):
         super().__init__(block)

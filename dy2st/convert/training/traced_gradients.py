@@ -150,7 +150,7 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Varia
     found = found_by(tracer, outputs, [*wrt, *extra], grad_outputs, blocked, what)
     flows = {v.name for v, g in zip(extra, found[len(wrt):], strict=True) if g is not None}
     for block, (params, sources) in zip(around, begun, strict=True):
-        tracer.gradients.note_apart(block, [v.name for v in params if v.name in flows], sources, what)
+        tracer.gradients.assume_independent(block, [v.name for v in params if v.name in flows], sources, what)
     return found[: len(wrt)]
 
 

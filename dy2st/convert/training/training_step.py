@@ -186,7 +186,7 @@ class Gradients:
             own = {id(who(t)): who(t), **tracer.aliases.of(t)}
             self.inputs |= {key: x for key, x in own.items() if key in outside}
 
-    def note_apart(self, block: Block, values: Iterable[str], sources: Iterable[str], what: str) -> None:
+    def assume_independent(self, block: Block, values: Iterable[str], sources: Iterable[str], what: str) -> None:
         """Gradients have been taken by `sources`, in one iteration of a loop, as if none of `values`, with which it begins, was computed
         from these: which the loop tells when it is complete."""
         at = user_location(4)
