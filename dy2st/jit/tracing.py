@@ -83,7 +83,7 @@ class Trace:
         self.names, self.opened = list(names), opened
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
-        self._apart: list[Place] = []
+        self._distinct: list[Place] = []
         self._compares = False
         self._places: dict[int, Place] = {}
         self._fixed: dict[int, Any] = {}  # what is in default arguments and in caches of functions outside
@@ -285,7 +285,7 @@ class Trace:
                   and all(t is not x for x, _ in effects.flags)}  # fmt: skip
         made.require_no_new_leaf(tracer.new_leaves | opened, {*(v.name for _, v in tracer.freed.values()), *opened})
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
-        made.apart, made.squeezes = self._apart, tracer.squeezes
+        made.distinct, made.squeezes = self._distinct, tracer.squeezes
         made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
         return made
 
@@ -327,7 +327,7 @@ class Trace:
         # what has become a list of dynamic length had these entries, which it may have still
         entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._results.was_there(items) for v in items]
         containers, lists = _within([*held, *entries])
-        tracer.alternatives.require_apart(containers, lists)
+        tracer.alternatives.require_distinct(containers, lists)
         if tracer.sharing:
             tracer.sharing.settle()
             # these keep the objects that they begin with
@@ -336,7 +336,7 @@ class Trace:
             # more Python that follows knows the results by the names that these have
             containers, lists = _within((*held, *(v for items, _ in grown for v in items), *([result] if self.exact else [])))
             records = [x for x in lists if isinstance(x, StagedList) or holds_objects(x.layout)]
-            Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_apart()
+            Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_one_place()
 
     def _leaves(self) -> list[Any]:
         return flatten(self.arguments, whole=self.key.whole)[0]
@@ -418,7 +418,7 @@ class Trace:
         self._compares = bool(tracer.compared) or reach.lists
         if effects.writes_tensors or reach.lists:  # an optimizer may have a parameter that no layer has now, and has at the next call
             looked = {id(g.place.now()): g.place for g in guards if isinstance(g.value, Look)}
-            self._apart = [place for key, place in looked.items() if key not in compared]
+            self._distinct = [place for key, place in looked.items() if key not in compared]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
               if not ((g.entry is LENGTH or g.entry is CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),

@@ -133,7 +133,7 @@ class Recorder:
         """`tensor.stop_gradient = stop` while recording."""
         tensor.set_stop(stop)
 
-    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
+    def keep_gradient_place(self, tensor: Tensor, new: Tensor) -> Tensor:
         """The value of `new` as that of `tensor` for a `rebind` that is no part of the computation: where gradients go stays as
         it is."""
         return new

@@ -35,7 +35,7 @@ class Kept:
     def _known(self, x: Any) -> AbstractObject | None:
         return self._sharing.abstract_object(x) if isinstance(x, (RecordList, StagedList)) else self._sharing.known(x)
 
-    def require_apart(self) -> None:
+    def require_one_place(self) -> None:
         """StructureError if one object would be two from now on."""
         self._sharing.moves.end(self._block, self._block)
         for t in self._lists:

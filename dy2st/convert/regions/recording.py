@@ -174,7 +174,7 @@ class Recording(Flags):
             elif target is not None:
                 for t, v in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
                     v.stop_gradient = True
-                    self.assign(t, self.lift(self.apart(t, Tensor.wrap(v))) if self.gradients.stepping else v)
+                    self.assign(t, self.lift(self.keep_gradient_place(t, Tensor.wrap(v))) if self.gradients.stepping else v)
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))

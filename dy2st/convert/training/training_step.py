@@ -192,7 +192,7 @@ class Gradients:
         at = user_location(4)
         self._apart += ((block, value, source, what, at) for source in sources for value in values if value != source)
 
-    def require_apart(self) -> None:
+    def require_independent(self) -> None:
         """StagedValueError if such a value is computed from such a source, in an earlier iteration."""
         dependence = Dependence(self._tracer.program) if self._apart else None
         for block, value, source, what, location in self._apart:
