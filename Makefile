@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test tiny test-all test-lowest test-pythons test-gpu cov lint replay fuzz fuzz-ops tables bench clean
+.PHONY: help demo test tiny test-all test-lowest test-pythons test-gpu cov lint docs replay fuzz fuzz-ops tables bench clean
 
 # this list
 help:
@@ -52,6 +52,11 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# the site, in build/docs: the pages of docs/ and the API from its docstrings; a warning is an error
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
 BASE ?= main
 # do the Programs and generated sources of the corpus differ from those of another commit? make replay BASE=COMMIT
 replay: $(VENV)/.test
@@ -85,6 +90,10 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo,test,cuda]"
+	@touch $@
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
 # all that these targets make

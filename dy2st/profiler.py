@@ -1,4 +1,4 @@
-"""Where the time of static calls goes: for each op, and for each line of the user's source. The names are those of `paddle.profiler`.
+"""Where the time of static calls goes: for each op, and for each line of the user's source. The names are those of `paddle.profiler`::
 
     with profiler.Profiler(on_trace_ready=profiler.export_chrome_tracing("traces")) as prof:
         for batch in loader:

@@ -33,7 +33,7 @@ class L2Decay(WeightDecay):
 
 
 class L1Decay(WeightDecay):
-    """The penalty coeff * sum(|w|).
+    """The penalty `coeff * sum(|w|)`.
 
     >>> L1Decay(0.1).gradient(Tensor([-2.0])).numpy()
     array([-0.1], dtype=float32)

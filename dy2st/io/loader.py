@@ -70,8 +70,9 @@ class DataLoader:
         batch_size: how many samples are in a batch; None: samples come one by one, as they are.
         shuffle, drop_last: see `BatchSampler`; or a `batch_sampler` instead.
         collate_fn: makes a batch of a list of samples; default: `default_collate_fn`.
-        feed_list, places, return_list, num_workers, use_buffer_reader, reader_buffer_size, prefetch_factor, use_shared_memory, timeout,
-            worker_init_fn, persistent_workers: of PaddlePaddle's signature, without effect.
+        feed_list, places, return_list, num_workers, use_buffer_reader: of PaddlePaddle's signature, without effect.
+        reader_buffer_size, prefetch_factor, use_shared_memory: the same.
+        timeout, worker_init_fn, persistent_workers: the same.
 
     Raises:
         AttributeValueError: the arguments do not fit together.

@@ -140,7 +140,8 @@ class Changes:
                 effects.cells.append((_outer(cell, self._paths), self._results.list_of(value)))
 
     def _is_held(self, items: list) -> bool:
-        """Whether a place outside holds a list still: who else holds what another list has replaced there is not known (README)."""
+        """Whether a place outside holds a list still: who else holds what another list has replaced there is not known.
+        docs/reference/limits.md says so."""
         read = (OuterVariable(*v) for f in self._tracer.functions.values() for v in read_outside(f))
         outside = (c for c in self._tracer.containers if isinstance(c, (list, deque, dict, OuterVariable)) and self._results.was_there(c))
         return any(x is items for c in (*outside, *read) for x in (c if isinstance(c, (list, deque)) else c.values()))

@@ -93,7 +93,7 @@ def mse_loss(input: Any, label: Any) -> Tensor:
 
 
 def smooth_l1(x: Any, y: Any, inside_weight: Any = None, outside_weight: Any = None, sigma: float | None = None) -> Tensor:
-    """For each sample the sum of 0.5 * (sigma * d) ** 2 where |d| < 1 / sigma ** 2, else |d| - 0.5 / sigma ** 2: [N, ...] → [N, 1].
+    """For each sample the sum of `0.5 * (sigma * d) ** 2` where `|d| < 1 / sigma ** 2`, else `|d| - 0.5 / sigma ** 2`: [N, ...] → [N, 1].
 
     Args:
         inside_weight: a factor on d = x - y; outside_weight: one on the result for each element.
@@ -110,7 +110,7 @@ def smooth_l1(x: Any, y: Any, inside_weight: Any = None, outside_weight: Any = N
 
 
 def huber_loss(input: Any, label: Any, delta: float) -> Tensor:
-    """0.5 * d ** 2 where |d| <= delta, else delta * (|d| - 0.5 * delta), element by element."""
+    """`0.5 * d ** 2` where `|d| <= delta`, else `delta * (|d| - 0.5 * delta)`, element by element."""
     return F.smooth_l1_loss(as_tensor(input), as_tensor(label), "none", delta)
 
 

@@ -131,7 +131,7 @@ class Hardtanh(Activation):
 
 
 class Hardshrink(Activation):
-    """x where |x| > threshold, else 0."""
+    """`x` where `|x| > threshold`, else 0."""
 
     function = staticmethod(F.hardshrink)
 
@@ -161,7 +161,7 @@ class Softplus(Activation):
 
 
 class Softsign(Activation):
-    """x / (1 + |x|)."""
+    """`x / (1 + |x|)`."""
 
     function = staticmethod(F.softsign)
 

@@ -75,7 +75,7 @@ class Uniform(Initializer):
 
 
 def fans(shape: Sequence[int]) -> tuple[int, int]:
-    """How many values go into and come out of a unit: of [in, out], or of a filter [out, in, *kernel].
+    """How many values go into and come out of a unit: of `[in, out]`, or of a filter `[out, in, *kernel]`.
 
     >>> fans([3, 4]), fans([8, 3, 5, 5])
     ((3, 4), (75, 200))

@@ -119,7 +119,7 @@ class Layer:
         return make_parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer, self._full_name)
 
     def create_tensor(self, name: str | None = None, persistable: bool = False, dtype: Any = None) -> Tensor:
-        """A new tensor of shape [0] for later `set_value`s."""
+        """A new tensor of shape [0] for a later `set_value`."""
         t = Tensor.wrap(np.zeros((0,), convert_dtype(dtype or self._dtype)))
         t._name, t.persistable = name, persistable
         return t

@@ -38,7 +38,7 @@ class MSELoss(Loss):
 
 
 class L1Loss(Loss):
-    """|input - label|."""
+    """`|input - label|`."""
 
     def __init__(self, reduction: str = "mean", name: str | None = None):
         super().__init__(reduction)

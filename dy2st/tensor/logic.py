@@ -159,7 +159,7 @@ def bitwise_right_shift(x: Any, y: Any, is_arithmetic: bool = True, out: Tensor 
 
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
             name: str | None = None) -> Tensor:  # fmt: skip
-    """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close.
+    """`|x - y| <= atol + rtol * |y|`, element by element; equal infinities are close.
 
     >>> isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])).numpy()
     array([ True, False])

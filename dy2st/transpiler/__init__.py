@@ -1,6 +1,6 @@
 """Python to Python: control flow becomes calls of a runtime object that the caller provides.
 
-The transpiler knows nothing of tensors. `docs/design.md` has the form of the generated code.
+The transpiler knows nothing of tensors. `docs/explanation/architecture.md` has the form of the generated code.
 """
 
 from dy2st.transpiler.conversion import Converted as Converted

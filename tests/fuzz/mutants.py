@@ -59,7 +59,7 @@ class MutantWay(Way):
         both = isinstance(wanted, Exception) and isinstance(found, Exception)
         if both and (isinstance(wanted, PLAIN_ERRORS) or isinstance(found, PLAIN_ERRORS)):
             return True
-        # the first: README, of a number or a tensor with dims
+        # the first: docs/reference/limits.md, of a number or a tensor with dims
         plain = type(found) is RuntimeError and re.search(r" on one path and |super\(\)", str(found))
         return type(found) in PLAIN_ERRORS or bool(plain)
 

@@ -270,18 +270,18 @@ def compare(wanted: Outcome, found: Outcome, way: str, tolerance: float) -> Refu
         return None
     if kinds[1] is AttributeError and re.match("'(int|float|bool)' object has no", str(wanted.error)):
         # whatever comes behind that
-        return Refusal("README", "a number that depends on tensors also has what a tensor has", False)
+        return Refusal("limits", "a number that depends on tensors also has what a tensor has", False)
     if found.error is not None:
         if isinstance(found.error, RecursionError) and isinstance(wanted.error, RecursionError):
             return None  # without end in both; the static message says why
         if kinds == (TypeError, TypeError) and _of_operands(found.error) == _of_operands(wanted.error):
-            return None  # README: a number that only the run knows is a Tensor there
+            return None  # docs/reference/limits.md: a number that only the run knows is a Tensor there
         if kinds == (TypeError, TypeError) and "the value is None" in str(found.error) and "None" in str(wanted.error):
-            return None  # README: of our own words, where only a tensor will do
+            return None  # docs/reference/limits.md: of our own words, where only a tensor will do
         if isinstance(found.error, UnboundLocalError) and isinstance(wanted.error, NameError):
             return None  # the static message says more
         if type(found.error) is NameError and "free variable" in str(found.error) and isinstance(wanted.error, UnboundLocalError):
-            return None  # docs/language.md: of a lambda that reads what it assigns later by `:=`
+            return None  # docs/reference/language.md: of a lambda that reads what it assigns later by `:=`
         if isinstance(found.error, IndexError) and kinds[1] is IndexError and re.search("list|pop", str(wanted.error)):
             return None  # of a list whose length only the run knows: likewise
         if not isinstance(found.error, Dy2stError) or isinstance(found.error, (IndexError, ZeroDivisionError)):
@@ -301,7 +301,8 @@ def compare(wanted: Outcome, found: Outcome, way: str, tolerance: float) -> Refu
     for i, (a, b) in enumerate(zip(wanted.leaves, found.leaves, strict=True)):
         if not equal(a, b, tolerance):
             raise Disagreement(f"{way}: result", f"{i}: {a!r}\n{i}: {b!r}")
-    # of a program that was saved no gradients are taken; README: of entries that nobody reads there are gradients of zeros
+    # of a program that was saved no gradients are taken
+    # docs/reference/limits.md: of entries that nobody reads there are gradients of zeros
     rest = {k: v for k, v in wanted.rest.items()
             if not k.startswith("gradient of") or (k in found.rest and (v is not None or not _is_zero(found.rest[k])))}  # fmt: skip
     same(rest, {k: v for k, v in found.rest.items() if k in rest or not k.startswith("gradient of")}, way, tolerance * 5)

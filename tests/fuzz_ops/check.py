@@ -4,7 +4,7 @@ Some differences are told, but are no disagreement:
 
 - "unstable": noise of the arguments, of the size of rounding, moves the value in eager mode about as far as the two are apart.
 - "odd": NaN and infinities are at other places where the arguments hold some; what comes of these depends on the order of operations.
-- "refused": an error for what is open while tracing (the README lists such), where eager mode has none.
+- "refused": an error for what is open while tracing (docs/reference/limits.md lists such), where eager mode has none.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def compare(program: Program, specs: Sequence[Description], wanted: dict[str, An
         b, what = found[name], re.sub(r"\[\d+\]|\d+", "", name)
         both = f"{name}\neager  {shown(a)}\nstatic {shown(b)}"
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            # README: a tensor that gets a gradient on some paths only has one
+            # docs/reference/limits.md: a tensor that gets a gradient on some paths only has one
             if (type(a) is not type(b) or a != b) and not (program.staged and what.endswith("stop_gradient") and b is False):
                 raise Disagreement(f"{what}: kind", both)
             continue

@@ -113,7 +113,7 @@ def test_a_program_cut_in_the_middle(function, calls, traces):
 
 
 # in a loop over a deque that runs eagerly, as one that is cut does: where a piece of its body is traced that may change the deque, that is
-# changed and put back, of which Python's iterator sees that it has been changed (docs/language.md)
+# changed and put back, of which Python's iterator sees that it has been changed (docs/reference/language.md)
 UNDER_ITERATORS = {
     "changed_behind_enumerate", "changed_behind_zip", "changed_behind_map", "changed_behind_a_generator",
     "changed_behind_enumerate_of_a_dynamic_one",

@@ -2,7 +2,9 @@
 
 import inspect
 import linecache
+import re
 import traceback
+from pathlib import Path
 
 import culprits
 import numpy as np
@@ -24,6 +26,9 @@ from dy2st.errors import (
 )
 from dy2st.tensor import Tensor
 
+# the codes that the language page promises, by the name of the culprit
+CODES = dict(re.findall(r"culprits\.(\w+) (D2S\d+)", (Path(__file__).parents[1] / "docs" / "language_programs.txt").read_text("utf-8")))
+
 
 def culprit(function):
     lines, first = inspect.getsourcelines(function)
@@ -41,6 +46,7 @@ def test_error(function):
     with pytest.raises(Dy2stError) as caught:
         jit.to_static(function)(*args)
     error = caught.value
+    assert error.code == CODES.get(function.__name__, error.code)
     assert error.location is not None
     assert (error.location.file, error.location.line) == (inspect.getfile(function), line), str(error)
     assert error.message.startswith(text), error.message

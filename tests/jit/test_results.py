@@ -25,7 +25,7 @@ def test_what_is_one_list_of_the_outside_or_another_is_returned_as_a_new_one():
     for value, expected in ((1.0, TABLE), (-1.0, OTHER)):
         found = static(to_tensor([value]), OTHER)
         assert found == expected
-        assert found is not expected  # docs/language.md
+        assert found is not expected  # docs/reference/language.md
 
 
 def keeps(x, items=OTHER):

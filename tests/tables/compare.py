@@ -186,7 +186,7 @@ def _difference(a: Seen, b: Seen) -> str | None:
         return "VALUES"
     if not _same_gradient(a.gradient, b.gradient):
         return "GRADIENT"
-    # what gets a gradient on some paths only wants one on all (README)
+    # what gets a gradient on some paths only wants one on all (docs/reference/limits.md)
     if any(f < g for f, g in zip(a.flags, b.flags, strict=True)):
         return "FLAGS"
     return _objects(a.tensors, b.tensors)

@@ -4,7 +4,7 @@ A table has a program for each two things that it crosses: containers, objects a
 how they get one value, two methods with what both of them change, two lists with what two paths do to them, and a value that may be of
 two kinds with what is asked of it, also in a generator function. All are small; each is called five times, eagerly and statically, and
 what the calls give and leave is compared: values, gradients, which objects are one. What a table has shown becomes a test
-(docs/testing.md).
+(docs/history/testing.md).
 """
 
 from __future__ import annotations

@@ -133,5 +133,5 @@ AFTER = {
     "list": ["", "{ga}.append(one)", "{gb}[0] = one * 7", "if n > 0:\n    {ga}.append(one)", "{ga}[-1].add_(one)"],
 }
 
-# what is returned of a place: a result that is what the state holds is a tensor of its own (README)
+# what is returned of a place: a result that is what the state holds is a tensor of its own (docs/reference/limits.md)
 READ = {"tensor": "{0} * 1", "list": "{0}[0] * 1, {0}[-1] * 1, len({0})"}

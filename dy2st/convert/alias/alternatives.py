@@ -150,7 +150,8 @@ class _Reachable:
             return True
         if contents not in tracer.root:
             return key in self._by_variables or key in self._put_outside or (tracer.was_before(contents) and key in self._read_outside)
-        # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
+        # docs/reference/limits.md: who else holds what an attribute, item or global no longer holds on some paths does not see
+        # what becomes of it
         if not self._between_statements or key in self._by_variables or key in self._from_outside:
             return True
         return key in self._read_outside  # a global that is only read: none of the containers that are watched holds it

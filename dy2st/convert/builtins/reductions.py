@@ -229,7 +229,7 @@ def sum_(values: Any, start: Any = 0) -> Any:
     if is_staged(values):
         rows = staged(values)
         assert rows is not None
-        # README: where only the run knows that there are no rows, the sum of none is a tensor too
+        # docs/reference/limits.md: where only the run knows that there are no rows, the sum of none is a tensor too
         return start if not isinstance(rows.length, Tensor) and rows.length == 0 else _total(values) + start
     values = list(values)
     if not (COMPENSATED and any(map(is_staged, values)) and any(map(_is_float, values))):

@@ -142,7 +142,7 @@ def hardtanh(x: Any, min: float = -1.0, max: float = 1.0, name: str | None = Non
 
 
 def hardshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """x where |x| > threshold, else 0."""
+    """`x` where `|x| > threshold`, else 0."""
     x = as_tensor(x)
     return logic.where(math.abs(x) > threshold, x, 0.0)
 
@@ -174,7 +174,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0, name: str | Non
 
 
 def softsign(x: Any, name: str | None = None) -> Tensor:
-    """x / (1 + |x|)."""
+    """`x / (1 + |x|)`."""
     return unary("softsign", x)
 
 

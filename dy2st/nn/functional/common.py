@@ -120,7 +120,7 @@ def embedding(
         sparse: without effect: gradients are dense.
 
     Returns:
-        Tensor [*x.shape, size].
+        Tensor `[*x.shape, size]`.
 
     Raises:
         OutOfRangeError: an index is out of range.

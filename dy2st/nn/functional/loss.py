@@ -46,7 +46,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
 
 @composite
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """|input - label|."""
+    """`|input - label|`."""
     return reduced(math.abs(math.subtract(input, label)), reduction)
 
 
@@ -54,7 +54,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
 def smooth_l1_loss(
     input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """0.5 * d ** 2 where d = |input - label| < delta, else delta * (d - 0.5 * delta)."""
+    """`0.5 * d ** 2` where `d = |input - label| < delta`, else `delta * (d - 0.5 * delta)`."""
     delta = float(known(delta, "smooth_l1_loss: delta"))
     return reduced(ops.op("huber_loss", X=as_tensor(input), Y=as_tensor(label), delta=delta)[0], reduction)
 
@@ -253,7 +253,7 @@ def gaussian_nll_loss(input: Any, label: Any, variance: Any, full: bool = False,
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
-    """1 - 2 * |input and label| / (|input| + |label|), the mean over the batch.
+    """`1 - 2 * |input and label| / (|input| + |label|)`, the mean over the batch.
 
     Args:
         input: probabilities [N, ..., classes].

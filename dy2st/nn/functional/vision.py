@@ -114,7 +114,7 @@ def unfold(x: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilat
 
 def fold(x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
          name: str | None = None) -> Tensor:  # fmt: skip
-    """The sum of windows given as columns, the adjoint of `unfold`: [N, C * KH * KW, number of windows] → [N, C, *output_sizes].
+    """The sum of windows given as columns, the adjoint of `unfold`: [N, C * KH * KW, number of windows] → `[N, C, *output_sizes]`.
 
     Raises:
         ShapeError: the columns are not those of such an image.

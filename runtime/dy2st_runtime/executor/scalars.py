@@ -2,7 +2,7 @@
 
 Kernels and routines compute with scalars whose dtypes are known where they are written; what touches memory are *instructions*, which
 emit a few lines of LLVM. Such code has nothing to infer, and Numba, which infers types and makes machine code of each helper on the way,
-takes five to ten times as long over it (docs/design.md, "Our own compiler of kernels").
+takes five to ten times as long over it (docs/decisions/033-own-compiler.md).
 
 The language: names, ints, floats, bools, attributes that are such (`word.ROWS`), `+ - * / // % & | ^ << >>` and comparisons as in Python (a
 division of ints by zero gives 0 and no error), `and`, `or`, `not`, `a if c else b`, `abs`, `min`, `max`, casts by NumPy's types

@@ -168,7 +168,7 @@ def test_what_keeps_its_state_to_itself_is_refused(function):
 
 
 def test_the_name_of_a_tensor():
-    """Of what the call computes it is another one than in eager mode: docs/language.md says which one."""
+    """Of what the call computes it is another one than in eager mode: docs/reference/language.md says which one."""
     outside = paddle.ones([1])
     outside.name = "first"
 
@@ -183,7 +183,7 @@ def test_the_name_of_a_tensor():
 
 
 def test_wide_numbers_of_numpy_become_python_s():
-    """Said in docs/language.md: eagerly they stay numbers of NumPy."""
+    """Said in docs/reference/language.md: eagerly they stay numbers of NumPy."""
     static = jit.to_static(lambda x: (np.float64(0.1) if x.sum() > 0 else np.float64(3), np.int64(2) if x.sum() > 0 else np.int64(5)))
     for values, expected in (([1.0], (0.1, 2)), ([-1.0], (3.0, 5))):
         found = static(paddle.to_tensor(values))

@@ -8,6 +8,7 @@ import operator
 import re
 import statistics
 import struct
+from collections import Counter
 
 import numpy as np
 
@@ -126,3 +127,11 @@ def array_filled_with_a_number(x):
     except ValueError:
         return x
     return x * float(a[0])
+
+
+def most_common_of_a_counter_of_the_run(x):
+    counts = Counter()
+    for v in x:
+        if v > 1:
+            counts["large"] += 1
+    return counts.most_common(1)  # error: most_common() of a dict that has some of its keys only in some runs
