@@ -1,16 +1,27 @@
-# `make demo` and `make test` do all the set-up: a virtual environment in .venv, made once and reused.
+# `make demo` and `make test` do all the set-up: a virtual environment in .venv, made once and reused. `make help` lists all.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-lowest test-gpu lint docs replay fuzz fuzz-ops tables bench clean
+.PHONY: help demo test tiny test-all test-lowest test-pythons test-gpu cov lint docs replay fuzz fuzz-ops tables bench clean
 
+# this list
+help:
+	@awk '/^# / { text = text (text ? " " : "") substr($$0, 3); next } \
+		/^[a-z-]+:/ && text { sub(":.*", ""); printf "%-13s %s\n", $$0, text } \
+		{ text = "" }' Makefile
+
+# trains a digit classifier and deploys it
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
 
 # the default suite, after the linters
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -m "not slow" -n auto
+
+# one test of each package, in ten seconds
+tiny: $(VENV)/.test
+	$(BIN)/python -m tests.tiny
 
 # everything, the slow tests too: what CI runs
 test-all: $(VENV)/.test lint
@@ -20,14 +31,23 @@ test-all: $(VENV)/.test lint
 test-lowest:
 	$(PYTHON) -m tests.lowest
 
-# what needs an NVIDIA GPU: the programs that the other targets run in a simulator
+# the wheel, installed with each other Python from 3.10 to 3.14 that is here, with some tests; in .venv-pythons
+test-pythons: $(VENV)/.test
+	$(BIN)/python -m tests.pythons
+
 CUDA_TESTS := tests/runtime/cuda
 EXECUTOR_TESTS := tests/runtime/executor
+# what needs an NVIDIA GPU: the programs that the other targets run in a simulator
 test-gpu: export PYTHONPATH := $(CUDA_TESTS):$(EXECUTOR_TESTS)
 test-gpu: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto $(CUDA_TESTS)/on_device.py $(CUDA_TESTS)/corpus_on_device.py
 	$(BIN)/python -m pytest -n auto -p on_cuda $(EXECUTOR_TESTS)/test_executable.py $(EXECUTOR_TESTS)/test_gradients.py
 
+# which lines the default suite runs: a table, and build/coverage for the browser; takes far longer than the suite
+cov: $(VENV)/.test
+	$(BIN)/python -m pytest -m "not slow" -n auto --cov=dy2st --cov=dy2st_runtime --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+# ruff and mypy
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -37,16 +57,15 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
 	@echo "build/docs/index.html"
 
-# do the Programs and generated sources of the corpus differ from those of another commit? make replay BASE=COMMIT
 BASE ?= main
+# do the Programs and generated sources of the corpus differ from those of another commit? make replay BASE=COMMIT
 replay: $(VENV)/.test
 	$(BIN)/python tools/replay.py against $(BASE)
 
-# random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8; with MUTANTS=1 programs of the corpus, changed;
-# with TANGLES=1 those in which tensors have many names; with MIXTURES=1 those in which one name is a number, a tensor, a text or None
 SECONDS ?= 60
 SEED ?= 0
 JOBS ?= $(shell nproc)
+# random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8; also MUTANTS=1, TANGLES=1 or MIXTURES=1 (docs/explanation/testing.md)
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals $(if $(MUTANTS),--mutants) $(if $(TANGLES),--tangles) $(if $(MIXTURES),--mixtures)
 
@@ -58,6 +77,7 @@ fuzz-ops: $(VENV)/.test
 tables: $(VENV)/.test
 	$(BIN)/python -m tests.tables --jobs $(JOBS) --refusals
 
+# all benchmarks
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
@@ -76,5 +96,6 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
+# all that these targets make
 clean:
-	rm -rf $(VENV) .venv-lowest out build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .venv-pythons out build .pytest_cache .mypy_cache .ruff_cache

@@ -38,12 +38,21 @@ def lowest() -> list[str]:
     return [f"{name}=={version}" for name, version in found]
 
 
+def python_of(minor: int) -> str | None:
+    """The command of Python 3.`minor`, also where only pyenv knows it; None if it is not on this machine."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    version = f"import sys; sys.exit(sys.version_info[:2] != (3, {minor}))"
+    for python in (shutil.which(f"python3.{minor}"), *sorted(pyenv.glob(f"versions/3.{minor}.*/bin/python"))):
+        if python and subprocess.run([python, "-c", version], capture_output=True, check=False).returncode == 0:
+            return str(python)
+    return None
+
+
 def lowest_python() -> str:
     """The lowest Python on this machine that the lowest versions are there for."""
     for minor in (10, 11, 12):
-        found = shutil.which(f"python3.{minor}")
-        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return found
+        if python := python_of(minor):
+            return python
     raise SystemExit("the lowest versions of the dependencies need Python 3.10, 3.11 or 3.12")
 
 

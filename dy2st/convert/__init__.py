@@ -21,7 +21,7 @@ from .contexts.context_managers import Through as Through
 from .contexts.context_managers import except_star as except_star
 from .contexts.context_managers import manager as manager
 from .contexts.context_managers import tried as tried
-from .contexts.foreign_handlers import onlooker as onlooker
+from .contexts.foreign_handlers import enclosing_handler as enclosing_handler
 from .contexts.printing import assert_stmt as assert_stmt
 from .control.comprehensions import comprehension_test as comprehension_test
 from .control.comprehensions import dict_comp as dict_comp
@@ -60,7 +60,7 @@ from .guards.namespaces import space as space
 from .guards.namespaces import space_get as space_get
 from .guards.namespaces import space_item as space_item
 from .guards.namespaces import space_run as space_run
-from .guards.structural_state import Elsewhere as Elsewhere
+from .guards.structural_state import StructuralState as StructuralState
 from .hub import complete as _complete
 from .hub import current_tracer as _current_tracer
 from .iteration.outer_iterators import advanced as advanced

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .calls.calls import is_called_unconverted as is_called_unconverted
     from .calls.calls import is_ignored as is_ignored
     from .calls.calls import why_unconverted as why_unconverted
-    from .contexts.foreign_handlers import onlooker as onlooker
+    from .contexts.foreign_handlers import enclosing_handler as enclosing_handler
     from .control.comprehensions import list_ as list_
     from .control.comprehensions import list_comp as list_comp
     from .control.for_stmt import for_stmt as for_stmt
@@ -60,7 +60,7 @@ F = TypeVar("F", bound=Callable)
 PRIMITIVES = frozenset({
     "and_", "call", "compare", "for_stmt", "generator", "getitem", "if_expr", "if_stmt", "in_", "is_called_unconverted",
     "is_ignored", "is_none", "is_of_python", "is_option", "joined_texts", "list_", "list_comp", "list_count",
-    "list_index", "list_remove", "list_sort", "listed", "merge", "next_", "not_", "note_item", "onlooker", "or_test",
+    "list_index", "list_remove", "list_sort", "listed", "merge", "next_", "not_", "note_item", "enclosing_handler", "or_test",
     "promote", "raise_where", "same", "shown_chosen", "stacked", "stage_cond", "type_", "why_unconverted",
 })  # fmt: skip
 """Their names: those that are imported above for the type checker."""

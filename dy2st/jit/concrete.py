@@ -143,7 +143,7 @@ class ConcreteProgram:
         pace: times its calls, as long as it is not known whether eager mode would be faster.
         tied: groups of tensors that outlive the call, of which the first is one of the others or is not, as only a run knows.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
-        apart: where those are of which the trace has read no values, which are none of those that it writes.
+        distinct: where those are of which the trace has read no values, which are none of those that it writes.
         told: arguments that were told from objects outside: the way to the argument, the place of the other one if it has one, the other
             one as it was, and whether the two are one.
         functions: those that it has made, and each call gives.
@@ -166,7 +166,7 @@ class ConcreteProgram:
         self.raised = raised
         self.tied = list(tied)
         self.compared: list[Place] = []
-        self.apart: list[Place] = []
+        self.distinct: list[Place] = []
         self.told: list[tuple[tuple, Place | None, Any, bool]] = []
         self.compares = self.compares_arguments = False
         self.state_made = ""
@@ -310,7 +310,7 @@ class ConcreteProgram:
         """
         if not (self.compares or self.follows):
             return False
-        told = self.told_apart
+        told = self.distinguished
         objects = {*map(id, captured), *(id(place.now()) for place in told)}
         return len(objects) < len(captured) + len(told)
 
@@ -319,9 +319,9 @@ class ConcreteProgram:
         return all((arguments.at(path) is (x if place is None else place.now())) is same for path, place, x, same in self.told)
 
     @functools.cached_property
-    def told_apart(self) -> list[Place]:
+    def distinguished(self) -> list[Place]:
         """Where tensors are that are not captured, and none of those that are, nor each other."""
-        return [*self.compared, *self.apart]
+        return [*self.compared, *self.distinct]
 
     @functools.cached_property
     def freed(self) -> list[bool]:

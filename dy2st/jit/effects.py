@@ -77,7 +77,7 @@ class Changes:
     def _add_gradients(self, effects: Effects) -> None:
         gradients = self._tracer.gradients
         gradients.require_unchanged(None)
-        gradients.require_apart()
+        gradients.require_independent()
         effects.flags += ((t, t._stops) for key, (t, before, _) in self._tracer.switched.items()
                           if key in self._tracer.captures and t._stops is not before)  # fmt: skip
         effects.written += gradients.written.values()

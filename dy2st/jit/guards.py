@@ -67,7 +67,7 @@ class SameAs:
 
 
 @dataclass(frozen=True)
-class Apart:
+class Distinct:
     """Of an object that is looked into at each call: it is none of those that are in these places now, and none of the others."""
 
     places: tuple[Place, ...]
@@ -89,7 +89,7 @@ THERE = _There()
 
 @dataclass(frozen=True)
 class Guard:
-    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind`, `SameAs`, `Apart` or `THERE` say."""
+    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind`, `SameAs`, `Distinct` or `THERE` say."""
 
     place: Place
     value: Any
@@ -114,7 +114,7 @@ class Guard:
             return type(now) is self.value.cls
         if isinstance(self.value, SameAs):
             return now is self.value.place.now()
-        if isinstance(self.value, Apart):
+        if isinstance(self.value, Distinct):
             ids = {id(place.now()) for place in self.value.places}
             return len(ids) == len(self.value.places) and self.value.others.isdisjoint(ids)
         if isinstance(self.value, Look):
@@ -124,7 +124,7 @@ class Guard:
     def looks_into(self) -> bool:
         """Whether more is asked than if the same objects are there."""
         keys = self.entry is ORDER and not isinstance(self.holder, dict)
-        return self.entry is CONTENTS or keys or isinstance(self.value, (Look, Kind, Apart, _There)) or isinstance(self.holder, World)
+        return self.entry is CONTENTS or keys or isinstance(self.value, (Look, Kind, Distinct, _There)) or isinstance(self.holder, World)
 
     def places(self) -> list[Place]:
         """Where it looks, if it does not look into what is there."""
@@ -141,7 +141,7 @@ def _text(value: Any) -> str:
     """A value as a guard looks at it: the numbers in a tensor are no part of that."""
     if isinstance(value, Tensor) and not value.is_symbolic:
         value = Look.of(value)
-    return repr(value) if isinstance(value, (Look, Kind, SameAs, Apart)) else shown(value)
+    return repr(value) if isinstance(value, (Look, Kind, SameAs, Distinct)) else shown(value)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -224,7 +224,7 @@ class Guards:
         return True
 
 
-def _is_made(value: Any) -> bool:
+def _is_created(value: Any) -> bool:
     """Whether a value may be one that another trace has made and put where it is: code that finds it nowhere else has not stored it."""
     return isinstance(value, (Tensor, tuple)) or is_container(value) or is_plain_object(value)
 
@@ -278,7 +278,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
                 main = None if isinstance(value, _PLAIN) else known.get(id(value))
                 if main is not None:
                     yield Guard(place, SameAs(main))
-                elif not _is_made(value):
+                elif not _is_created(value):
                     yield Guard(place, value)
             continue
         if id(value) in reach.inside and reach.inside[id(value)].place is place:
@@ -303,7 +303,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
     inside = [x for x in reach.inside.values() if x.replaced]
     if inside:
         others = frozenset(identical - {id(x.place.now()) for x in inside})
-        yield Guard(inside[0].place, Apart(tuple(x.place for x in inside), others))
+        yield Guard(inside[0].place, Distinct(tuple(x.place for x in inside), others))
 
 
 def _attributes_of_tensors(reach: Reach) -> dict[int, list[Place]]:

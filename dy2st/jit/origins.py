@@ -83,7 +83,7 @@ class Origins:
                 found[self._same.get(v.name, v.name)] = None
         return list(found)
 
-    def _is_made_by(self, function: Function, i: int) -> bool:
+    def _is_created_by(self, function: Function, i: int) -> bool:
         """Whether a result of a function is a tensor that it has made, and none of its other results: in each call one of its own."""
         if function not in self._makes:
             inside = function.block
@@ -232,7 +232,7 @@ class Origins:
             return [b.var(b.results[op.output("Out").index(v.name)]) for b in op.blocks]
         if op is not None and op.function is not None:
             i, inside = op.output("Out").index(v.name), op.function.block
-            return [] if v.kind == "dense" and self._is_made_by(op.function, i) else [inside.var(inside.results[i])]
+            return [] if v.kind == "dense" and self._is_created_by(op.function, i) else [inside.var(inside.results[i])]
         if op is not None and made_by == "while_loop" and v.name in op.output("Out"):
             i, body = op.output("Out").index(v.name), op.attrs["body_block"]
             return [home.var(op.input("X")[i]), body.var(body.results[i])]

@@ -19,7 +19,7 @@ from ..errors import StructureError
 from ..tensor import Tensor
 from .concrete import Effects
 from .origins import Origins
-from .recipes import Argument, Constant, Fetched, Given, Held, Identified, Made, Rebuilt, Recipe, Twin
+from .recipes import Argument, Constant, CreatedContainer, Fetched, Given, Held, Identified, Rebuilt, Recipe, Twin
 
 
 class Several:
@@ -64,7 +64,7 @@ class Several:
         parts = [part for r in (*(r for _, r in effects.cells), *([recipe] if self._exact else ())) for part in walk(r)]
         kept = {r.position for r in parts if isinstance(r, Fetched) and r.position in self._values}
         marks = dict.fromkeys(r.mark for r in parts if isinstance(r, Rebuilt) and r.mark in self._inside)
-        groups = [[Made(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]
+        groups = [[CreatedContainer(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]
         if kept or marks:
             telling = _Telling(self, kept)
             groups += telling.inside({mark: self._inside[mark] for mark in marks})
@@ -153,9 +153,11 @@ class _Telling:
             counts = [self._origins.inside(c._value) for c in inner]
             found[mark] = sum((c for c in counts if c is not None), Counter())
             if None in counts or any(n > 1 for n in found[mark].values()):
-                groups.append([Made(mark), Made(mark)])
-            groups += [[Made(mark), Made(other)] for other in found if other != mark and found[other].keys() & found[mark].keys()]
-            groups += [[Made(mark), Fetched(p)] for p, names in self._sources.items() if not found[mark].keys().isdisjoint(names or ())]
+                groups.append([CreatedContainer(mark), CreatedContainer(mark)])
+            shared = [other for other in found if other != mark and found[other].keys() & found[mark].keys()]
+            groups += [[CreatedContainer(mark), CreatedContainer(other)] for other in shared]
+            sources = [p for p, names in self._sources.items() if not found[mark].keys().isdisjoint(names or ())]
+            groups += [[CreatedContainer(mark), Fetched(p)] for p in sources]
         return groups
 
     def _fetch(self, p: int) -> int:

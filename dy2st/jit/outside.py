@@ -179,7 +179,7 @@ def _by_dict(trace: ConcreteProgram) -> tuple[list[_Holder], list[Guard], bool]:
             for d in in_dicts:
                 d.guards.append(guard)
     all_in_dicts = True
-    for place in [*(c.place for c in trace.captured if c.place is not None), *trace.told_apart]:
+    for place in [*(c.place for c in trace.captured if c.place is not None), *trace.distinguished]:
         holder = of(place)
         if holder is None:
             all_in_dicts = False

@@ -94,7 +94,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Made:
+class CreatedContainer:
     """A container that a call makes, by its mark."""
 
     mark: int
@@ -116,7 +116,7 @@ def is_whole(recipe: Recipe, may_lack: Callable[[int], bool]) -> bool:
     return isinstance(recipe, Argument) or (isinstance(recipe, Fetched) and recipe.flag < 0 and not may_lack(recipe.position))
 
 
-Twin = Argument | Fetched | Tensor | Made
+Twin = Argument | Fetched | Tensor | CreatedContainer
 """Where a tensor is at each call: among the arguments, among the results, outside, or anywhere in a container."""
 
 

@@ -179,7 +179,7 @@ class Results:
         """An object of Python: itself, or one that each call makes anew."""
         found = None
         if id(value) not in self._tracer.before and not self.was_there(value) and not self._exact:
-            found = shells.taken_apart(value)
+            found = shells.decomposed(value)
         if isinstance(value, (set, frozenset)):
             self._require_same(value)
         if found is None or not found[1] or id(value) in self._above:
@@ -287,7 +287,7 @@ class Results:
 
     def _require_no_tensors(self, value: Any) -> None:
         """StagedValueError for an object or a class that keeps tensors of the trace."""
-        held = list(shells.kept_by(value, self._tracer.root, self._tracer.outer_variables, self._tracer.is_made_class))
+        held = list(shells.kept_by(value, self._tracer.root, self._tracer.outer_variables, self._tracer.is_created_class))
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         require_no_id(value, *held)
         if suspended or any(map(_is_of_the_run, held)):
@@ -309,7 +309,7 @@ class Results:
         functions = [f for f in others.values() if isinstance(f, types.FunctionType) and self._tracer.is_inner(f)]
         self.functions.update((id(f), shells.Untouched(f)) for f in functions)
         return any(map(self._assigns_around, functions)) or any(
-            isinstance(x, type) and self._tracer.is_made_class(x) for x in others.values()
+            isinstance(x, type) and self._tracer.is_created_class(x) for x in others.values()
         )
 
     def _assigns_around(self, f: types.FunctionType) -> bool:
@@ -320,7 +320,7 @@ class Results:
     def _require_class(self, cls: type) -> None:
         """An error where an object that each call makes anew is of a class that only the trace makes: where Python that follows could
         change its attributes, or where these are tensors of the trace."""
-        if self._tracer.is_made_class(cls):
+        if self._tracer.is_created_class(cls):
             if self._exact:
                 raise _made_once(cls)
             self._require_no_tensors(cls)

@@ -37,7 +37,7 @@ class Shell:
     keys of its items if it is a dict."""
 
 
-def taken_apart(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+def decomposed(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     """The keys and the children of the node for a value; None if it is of no such class."""
     if isinstance(value, _COPIED):
         return (value, (), None), []

@@ -24,7 +24,7 @@ from ..tensor.random import STATE_NAME
 from ..tensor.tape import has_hooks
 from .captures import View
 from .concrete import ArgumentCell, ConcreteProgram, Training
-from .recipes import Argument, Fetched, Made, Twin, cook
+from .recipes import Argument, CreatedContainer, Fetched, Twin, cook
 from .signature import Arguments
 
 _VALUE = attrgetter("_value")
@@ -108,7 +108,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         return t if at is None else captured[at]
 
     if concrete.changes:
-        _require_apart(concrete, arguments, inputs, captured)
+        _require_distinct(concrete, arguments, inputs, captured)
         _require_own_memory(concrete, arguments, inputs)
         for i in effects.clean:
             _require_clean(concrete, inputs[i])
@@ -274,7 +274,7 @@ def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
                 t._stop, t._node, t._index = False, tape.FreedNode(concrete.label), 0
 
 
-def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:
+def _require_distinct(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:
     """StructureError if the function changes something that it knows twice, as an argument and from outside, or tells the two apart.
 
     A trace takes them for two objects.
@@ -343,7 +343,7 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callab
                 made: dict[Any, Any]) -> None:  # fmt: skip
     def tensors(x: Twin) -> list[Tensor]:
         """What may be others in this call."""
-        if isinstance(x, Made):
+        if isinstance(x, CreatedContainer):
             return [t for t in flatten(made.get(x.mark))[0] if isinstance(t, Tensor)]
         found = inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now(x)
         return [t for t in (found if isinstance(found, list) else [found]) if t is not None]

@@ -18,7 +18,7 @@ from ..convert.calls.calls import call, convert_function, why_unconverted
 from ..convert.contexts.context_managers import Through
 from ..convert.effects.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
 from ..convert.guards.activations import Kind
-from ..convert.guards.namespaces import set_unseen
+from ..convert.guards.namespaces import untracked_write
 from ..convert.guards.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_attribute, referred
 from ..convert.guards.reach import Reach
 from ..convert.pyfacts.attribute_lookup import MISSING, held
@@ -83,7 +83,7 @@ class Trace:
         self.names, self.opened = list(names), opened
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
-        self._apart: list[Place] = []
+        self._distinct: list[Place] = []
         self._compares = False
         self._places: dict[int, Place] = {}
         self._fixed: dict[int, Any] = {}  # what is in default arguments and in caches of functions outside
@@ -193,7 +193,7 @@ class Trace:
                 tracer.alternatives.require_unchanged()
                 tracer.entries.require_unchanged()
                 tracer.state_made.require_drawn_first()
-                recipe, effects = self._left_behind(result, grad)
+                recipe, effects = self._results_and_effects(result, grad)
                 self._require_same_flags()
                 is_whole = True
             except Through as passed:
@@ -218,7 +218,7 @@ class Trace:
                 counted = (place_of(n.holder, n.entry) for n in self.numbers)
                 changed = tracer.spaces.put_back([*tracer.outer_variables, *counted]) if tracer.reach.sets_variables else None
         if changed is not None:
-            raise set_unseen(changed).at(place_of_result(raw))
+            raise untracked_write(changed).at(place_of_result(raw))
         return recipe, effects
 
     def _require_same_flags(self) -> None:
@@ -285,11 +285,11 @@ class Trace:
                   and all(t is not x for x, _ in effects.flags)}  # fmt: skip
         made.require_no_new_leaf(tracer.new_leaves | opened, {*(v.name for _, v in tracer.freed.values()), *opened})
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
-        made.apart, made.squeezes = self._apart, tracer.squeezes
+        made.distinct, made.squeezes = self._distinct, tracer.squeezes
         made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
         return made
 
-    def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
+    def _results_and_effects(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
         """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there.
 
         Args:
@@ -298,7 +298,7 @@ class Trace:
         own = [f for f in self.tracer.functions.values() if not self.tracer.is_inner(f)]
         self._fixed = self.tracer.note_before([*(x for f in own for x in defaults_of(f)), *self.tracer.given])
         try:
-            self._require_apart(result)
+            self._require_distinct(result)
             if dispatch.is_grad_enabled() is not grad:
                 raise StagedValueError("a static function leaves its caller with gradients recorded, or not, other than before",
                                        hint="use `with paddle.no_grad():` around what it is meant for")  # fmt: skip
@@ -314,7 +314,7 @@ class Trace:
             self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
         return recipe, effects
 
-    def _require_apart(self, result: Any) -> None:
+    def _require_distinct(self, result: Any) -> None:
         """StructureError if two of the containers that the arguments, the objects and the variables outside hold now may be one object."""
         tracer = self.tracer
         if not tracer.alternatives and not tracer.aliases.merged_lists and not tracer.sharing:
@@ -327,7 +327,7 @@ class Trace:
         # what has become a list of dynamic length had these entries, which it may have still
         entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._results.was_there(items) for v in items]
         containers, lists = _within([*held, *entries])
-        tracer.alternatives.require_apart(containers, lists)
+        tracer.alternatives.require_distinct(containers, lists)
         if tracer.sharing:
             tracer.sharing.settle()
             # these keep the objects that they begin with
@@ -336,7 +336,7 @@ class Trace:
             # more Python that follows knows the results by the names that these have
             containers, lists = _within((*held, *(v for items, _ in grown for v in items), *([result] if self.exact else [])))
             records = [x for x in lists if isinstance(x, StagedList) or holds_objects(x.layout)]
-            Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_apart()
+            Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_one_place()
 
     def _leaves(self) -> list[Any]:
         return flatten(self.arguments, whole=self.key.whole)[0]
@@ -358,7 +358,7 @@ class Trace:
             reach.ask(owner, name)
         for owner in tracer.swept:
             reach.sweep(owner)
-        if (left := reach.left_on_tensors()) is not None:
+        if (left := reach.new_tensor_attribute()) is not None:
             raise StagedValueError(
                 f"the attribute {left!r}, which a tensor outside does not have yet, gets a value that only the run knows",
                 location=place_of_result(getattr(self.function, "__func__", self.function)),
@@ -418,7 +418,7 @@ class Trace:
         self._compares = bool(tracer.compared) or reach.lists
         if effects.writes_tensors or reach.lists:  # an optimizer may have a parameter that no layer has now, and has at the next call
             looked = {id(g.place.now()): g.place for g in guards if isinstance(g.value, Look)}
-            self._apart = [place for key, place in looked.items() if key not in compared]
+            self._distinct = [place for key, place in looked.items() if key not in compared]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
               if not ((g.entry is LENGTH or g.entry is CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),

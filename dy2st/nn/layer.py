@@ -75,7 +75,7 @@ class Layer:
         set_plain(self, "_forward_post_hooks", OrderedDict())
         recorder = dispatch.current_recorder()
         if recorder is not None:
-            recorder.on_layer_made(self)
+            recorder.on_layer_created(self)
 
     # ---- calling ----
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:

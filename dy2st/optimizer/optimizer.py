@@ -68,7 +68,7 @@ class Optimizer:
         self.regularization = self._decay(weight_decay)
         self._name = name or unique_name.generate(type(self).__name__.lower())
         if (recorder := dispatch.current_recorder()) is not None:
-            recorder.on_state_made(self._name)
+            recorder.on_state_created(self._name)
         self._groups: list[dict[str, Any]] = []
         self._options: dict[int, dict[str, Any]] = {}
         self._own_options: list[dict[str, Any]] = []

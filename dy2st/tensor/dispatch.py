@@ -98,10 +98,10 @@ class Recorder:
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
 
-    def on_state_made(self, name: str) -> None:
+    def on_state_created(self, name: str) -> None:
         """Called when something is made that calls change and keep: a parameter, a buffer, an optimizer."""
 
-    def on_layer_made(self, layer: Any) -> None:
+    def on_layer_created(self, layer: Any) -> None:
         """Called when a layer is made."""
 
     def on_state_read(self, state: dict) -> None:
@@ -133,7 +133,7 @@ class Recorder:
         """`tensor.stop_gradient = stop` while recording."""
         tensor.set_stop(stop)
 
-    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
+    def keep_gradient_place(self, tensor: Tensor, new: Tensor) -> Tensor:
         """The value of `new` as that of `tensor` for a `rebind` that is no part of the computation: where gradients go stays as
         it is."""
         return new

@@ -39,7 +39,7 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
     if recorder is not None:
         if computed:
             recorder.require_no_leaf(tensor)
-        recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
+        recorder.rebind(tensor, new if computed else recorder.keep_gradient_place(tensor, new))
         return given
     twins.require_alone(tensor)
     tensor._value = array_of(new)

@@ -55,7 +55,7 @@ _made = _Made()
 
 
 @contextlib.contextmanager
-def errors_made() -> Iterator[list[Dy2stError]]:
+def recorded_errors() -> Iterator[list[Dy2stError]]:
     """Within this `with`, the list gets all errors of dy2st that this thread makes, also those that somebody catches."""
     before, _made.errors = _made.errors, []
     try:

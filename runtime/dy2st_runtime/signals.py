@@ -53,7 +53,7 @@ def address() -> int:
     return int(_words().ctypes.data)
 
 
-class unseen:
+class uninterrupted:
     """In the block, native loops of this thread do not look for signals: a handler is called behind them. It is on the way of each step."""
 
     __slots__ = ("_words",)

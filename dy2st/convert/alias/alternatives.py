@@ -22,7 +22,7 @@ from ...transpiler import is_generated
 from .. import roles
 from ..effects.may_alias import who
 from ..pyfacts.undefined import Undefined
-from ..regions.frozen_objects import Sealed
+from ..regions.frozen_objects import FrozenState
 from ..regions.phi_leaves import Const, Pattern, Var, in_order, instantiate
 from ..values.containers import containers_of, copied, differ, is_container
 from ..values.dynamic_list import DynamicList
@@ -90,13 +90,13 @@ class _Pair:
     location: Location | None
     # whether a change of the first has been one of the other, in the runs in which it is that; and whether one has changed alone
     followed: bool = False
-    apart: bool = False
+    distinct: bool = False
 
     def note_now(self, tracer: Tracer) -> None:
         self.before = _state(tracer, self.one), _state(tracer, self.other)
 
     def changed(self, tracer: Tracer) -> bool:
-        return self.apart or any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+        return self.distinct or any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
 
 
 class _Reachable:
@@ -172,7 +172,7 @@ class Alternatives:
         self._left: list[_Pair] = []
         # for each block that is being traced: the pairs that it has changed, with what they held before
         self._within: list[list[tuple[_Pair, tuple[Any, Any]]]] = []
-        self.sealed = Sealed()
+        self.sealed = FrozenState()
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
                original: Callable[[Any], Any] = lambda x: x) -> list[Any]:  # fmt: skip
@@ -356,7 +356,7 @@ class Alternatives:
                     hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
                 )  # fmt: skip
 
-    def require_apart(self, containers: Collection[Any], dynamic: Collection[DynamicList]) -> None:
+    def require_distinct(self, containers: Collection[Any], dynamic: Collection[DynamicList]) -> None:
         """StructureError if two containers that may be one object are both held after the call, which would leave two in all runs.
 
         Args:
@@ -421,16 +421,16 @@ class Alternatives:
     @contextlib.contextmanager
     def written(self) -> Iterator[None]:
         """Within it containers get what a branch or a loop has left, in each block of which those that may be one have changed together."""
-        self._find_apart()
+        self._find_distinct()
         yield
         for pair in self._pairs:
-            if pair.followed and not pair.apart:
+            if pair.followed and not pair.distinct:
                 self._take(pair)
 
-    def _find_apart(self) -> None:
+    def _find_distinct(self) -> None:
         for pair in self._pairs:
             if pair.followed and pair.changed(self._tracer):
-                pair.apart = True
+                pair.distinct = True
 
     def _take(self, pair: _Pair) -> None:
         """What a pair holds now is what it is to hold."""
@@ -472,7 +472,7 @@ class Alternatives:
 
     def mark(self) -> tuple[int, int]:
         """A branch or loop body begins; what has been found until now, for `leave`."""
-        self._find_apart()
+        self._find_distinct()
         self._within.append([])
         return len(self._pairs), len(self.sealed)
 

@@ -11,7 +11,7 @@ from dy2st_runtime.errors import Location
 from ...errors import StructureError
 from ..values.record_list import RecordList
 from ..values.staged_list import StagedList
-from .points_to import ALL, FIRST, HAS, PERHAPS, POPPED, PUT, TAKEN, Link, Place, Thing, closure
+from .points_to import ALL, HAS, INITIAL, LOADED, MAY_STORED, MOVED_OUT, STORED, AbstractObject, Link, Place, closure
 
 if TYPE_CHECKING:
     from .list_sharing import Sharing
@@ -27,15 +27,15 @@ class Kept:
 
     def __init__(self, sharing: Sharing, held: Iterable[Any], grown: Iterable[RecordList]):
         self._sharing, self._block = sharing, sharing.block
-        self._grown = {id(sharing.thing(x)) for x in grown}
+        self._grown = {id(sharing.abstract_object(x)) for x in grown}
         found = {id(t): t for x in held if (t := self._known(x)) is not None}.values()
         self._lists = [t for t in found if t.is_list]
         self._objects = [(t, p) for t in found if not t.is_list for p in sharing.inside.of(t, self._block)]
 
-    def _known(self, x: Any) -> Thing | None:
-        return self._sharing.thing(x) if isinstance(x, (RecordList, StagedList)) else self._sharing.known(x)
+    def _known(self, x: Any) -> AbstractObject | None:
+        return self._sharing.abstract_object(x) if isinstance(x, (RecordList, StagedList)) else self._sharing.known(x)
 
-    def require_apart(self) -> None:
+    def require_one_place(self) -> None:
         """StructureError if one object would be two from now on."""
         self._sharing.moves.end(self._block, self._block)
         for t in self._lists:
@@ -52,37 +52,37 @@ class Kept:
                 raise _error("it may have been taken out of a list of dynamic length that had it twice, or has it, and is kept twice", q.at)
 
     # ---- lists ----
-    def _links(self, t: Thing) -> list[Link]:
+    def _links(self, t: AbstractObject) -> list[Link]:
         return self._sharing.linked.of(t, self._block)
 
-    def _counts(self, t: Thing, k: Link) -> bool:
-        return k.how != FIRST or not {id(t), id(k.other)} <= self._grown
+    def _counts(self, t: AbstractObject, k: Link) -> bool:
+        return k.how != INITIAL or not {id(t), id(k.other)} <= self._grown
 
-    def _has(self, one: Thing, other: Thing) -> bool:
+    def _has(self, one: AbstractObject, other: AbstractObject) -> bool:
         """Whether a list may have entries of another one."""
 
-        def shares(x: Thing) -> bool:
+        def shares(x: AbstractObject) -> bool:
             return self._sharing.shares(x, other, self._block, self._counts)
 
         # what has left a list may be in those that have entries in common with it
-        left = [k.other for t in self._sources(one) for k in self._links(t) if k.how == POPPED]
+        left = [k.other for t in self._sources(one) for k in self._links(t) if k.how == MOVED_OUT]
         return shares(one) or any(x is not other and shares(x) for x in left)
 
-    def _sources(self, t: Thing) -> Collection[Thing]:
+    def _sources(self, t: AbstractObject) -> Collection[AbstractObject]:
         return self._sharing.sources(t, self._block)
 
-    def _places(self, t: Thing) -> Collection[Thing]:
+    def _places(self, t: AbstractObject) -> Collection[AbstractObject]:
         """The lists in which the entries of one may have been before."""
-        return closure([t], lambda x: [k.other for k in self._links(x) if k.how in (ALL, HAS, POPPED)])
+        return closure([t], lambda x: [k.other for k in self._links(x) if k.how in (ALL, HAS, MOVED_OUT)])
 
-    def _require_once(self, t: Thing) -> None:
+    def _require_once(self, t: AbstractObject) -> None:
         for x in self._sources(t):
             for at in self._sharing.twice.of(x, self._block):
-                if at != FIRST or id(x) not in self._grown:
+                if at != INITIAL or id(x) not in self._grown:
                     raise _error("it may be in a list of dynamic length more than once, which is kept after the call",
-                                 None if at == FIRST else at)  # fmt: skip
+                                 None if at == INITIAL else at)  # fmt: skip
 
-    def _is_twice(self, t: Thing) -> bool:
+    def _is_twice(self, t: AbstractObject) -> bool:
         return any(self._sharing.twice.of(x, self._block) for x in self._sources(t))
 
     # ---- objects ----
@@ -90,25 +90,25 @@ class Kept:
         """Whether an object that may be in a place is in a list that is kept."""
         for t in self._lists:
             if t is p.items:
-                if p.how == POPPED and not self._is_twice(t):
+                if p.how == MOVED_OUT and not self._is_twice(t):
                     continue
-                if p.how != FIRST or id(t) not in self._grown:
+                if p.how != INITIAL or id(t) not in self._grown:
                     return True
-            elif p.how in (FIRST, PUT, PERHAPS):
+            elif p.how in (INITIAL, STORED, MAY_STORED):
                 if p.items in self._places(t):
                     return True
-            elif self._has(t, p.items) or (p.how == TAKEN and self._has(p.items, t)):
+            elif self._has(t, p.items) or (p.how == LOADED and self._has(p.items, t)):
                 return True
         return False
 
     def _may_be_one(self, p: Place, q: Place) -> bool:
         """Whether two objects may be one that is, or was, in a list."""
-        put, other = [x for x in (p, q) if x.how in (FIRST, PUT, PERHAPS)], [x for x in (p, q) if x.how in (TAKEN, POPPED)]
+        put, other = [x for x in (p, q) if x.how in (INITIAL, STORED, MAY_STORED)], [x for x in (p, q) if x.how in (LOADED, MOVED_OUT)]
         if put:
             return bool(other) and put[0].items in self._places(other[0].items)
         if not self._sharing.shares(p.items, q.items, self._block):
             return False
-        apart = p.how == q.how == POPPED or (p.how == q.how == TAKEN and p.turn[0] == q.turn[0]) or p.is_another(q)
+        apart = p.how == q.how == MOVED_OUT or (p.how == q.how == LOADED and p.turn[0] == q.turn[0]) or p.is_another(q)
         return not apart or p.items is not q.items or self._is_twice(p.items)
 
 

@@ -27,18 +27,18 @@ from .loop_carried import Iteration
 from .points_to import (
     ALL,
     COMMON,
-    FIRST,
     HAS,
+    INITIAL,
+    LOADED,
+    MAY_STORED,
+    MOVED_OUT,
     OF,
-    PERHAPS,
-    POPPED,
-    PUT,
-    TAKEN,
+    STORED,
+    AbstractObject,
     Link,
     Move,
     Moves,
     Place,
-    Thing,
     closure,
     objects_at,
     objects_in,
@@ -59,15 +59,15 @@ class Sharing:
     Attributes:
         inside: the marks of objects, a `Place` each.
         linked: those of lists, a `Link` each.
-        twice: the lists that may have an object in them twice: FIRST, or the line where it is put in again.
+        twice: the lists that may have an object in them twice: INITIAL, or the line where it is put in again.
         moves: those in which entries change their places, a `Move` each.
         turn: the body of the loop that reads its next item now.
     """
 
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
-        self._things: dict[int, Thing] = {}
-        self._lists: list[Thing] = []
+        self._things: dict[int, AbstractObject] = {}
+        self._lists: list[AbstractObject] = []
         self._readings = 0
         self._beginning = False
         self._as_one = False
@@ -85,19 +85,19 @@ class Sharing:
     def block(self) -> Block:
         return self._tracer.block
 
-    def thing(self, x: Any) -> Thing | None:
+    def abstract_object(self, x: Any) -> AbstractObject | None:
         """What stands for a value; None if it is none that could be changed in place."""
         contents = who(x.columns[0]) if isinstance(x, RecordList) else who(x) if isinstance(x, StagedList) else contents_of(x)
         if contents is None:
             return None
         found = self._things.get(id(contents))
         if found is None:
-            found = self._things[id(contents)] = Thing(x, contents, isinstance(x, RecordList), self.block)
+            found = self._things[id(contents)] = AbstractObject(x, contents, isinstance(x, RecordList), self.block)
             if found.is_list:
                 self._lists.append(found)
         return found
 
-    def known(self, contents: Any) -> Thing | None:
+    def known(self, contents: Any) -> AbstractObject | None:
         """What stands for it, if anything does."""
         return self._things.get(id(contents))
 
@@ -110,55 +110,55 @@ class Sharing:
     def put(self, entry: Any, items: RecordList, index: Any = None) -> None:
         """An entry is put into a list, in the place of that at an index, if one is given."""
         into, at, block = self._list(items), user_location(), self.block
-        how = FIRST if self._beginning else PUT
+        how = INITIAL if self._beginning else STORED
         for x in objects_in(entry):
-            t = self.thing(x)
+            t = self.abstract_object(x)
             assert t is not None
             places = self.inside.of(t, block)
             if self._is_in(places, into):
-                source = next((p.entry for p in places if p.items is into and p.how == TAKEN), (None, None))
+                source = next((p.entry for p in places if p.items is into and p.how == LOADED), (None, None))
                 if index is not None and source[1] is not None:
                     self.moves.set(into, block, Move(source, key_of(index), at))
                     continue
                 for other in into.family():
-                    self.twice.set(other, block, FIRST if how == FIRST else at)
+                    self.twice.set(other, block, INITIAL if how == INITIAL else at)
             self._put(t, into, how, places, at)
 
-    def _put(self, t: Thing, into: Thing, how: str, places: Iterable[Place], at: Location | None) -> None:
+    def _put(self, t: AbstractObject, into: AbstractObject, how: str, places: Iterable[Place], at: Location | None) -> None:
         """An object, which may be in some places already, is put into a list, and into all that this may be."""
         for items in into.family():
             for p in places:
-                self._link(items, p, FIRST if p.how == how == FIRST else COMMON, at)
+                self._link(items, p, INITIAL if p.how == how == INITIAL else COMMON, at)
             for other in t.family():
                 same = other is t and items is into
-                self.inside.set(other, self.block, Place(how if same else PERHAPS, items, at=at))
+                self.inside.set(other, self.block, Place(how if same else MAY_STORED, items, at=at))
 
-    def _link(self, items: Thing, p: Place, common: str, at: Location | None) -> None:
+    def _link(self, items: AbstractObject, p: Place, common: str, at: Location | None) -> None:
         """A list gets an object that may be in another one, or come from there."""
-        if p.how == POPPED and not self.twice.of(p.items, self.block):
-            self.link(items, p.items, POPPED, at)
+        if p.how == MOVED_OUT and not self.twice.of(p.items, self.block):
+            self.link(items, p.items, MOVED_OUT, at)
         else:
-            self.link(items, p.items, HAS if p.how in (TAKEN, POPPED) else common, at)
+            self.link(items, p.items, HAS if p.how in (LOADED, MOVED_OUT) else common, at)
 
     def took(self, entry: Any, items: RecordList, index: Any = None, *, popped: bool = False, turn: Block | None = None) -> Any:
         """The entry, which was taken out of a list; `turn` is the body of the loop over the list that has asked for it."""
         source, at = self._list(items), user_location()
         self._readings += 1
         for x in objects_in(entry):
-            t = self.thing(x)
+            t = self.abstract_object(x)
             assert t is not None
             known = (None, None) if index is None else (key_of(index), items.columns[0]._value)
-            self.inside.set(t, self.block, Place(POPPED if popped else TAKEN, source, (self._readings, turn), known, at))
+            self.inside.set(t, self.block, Place(MOVED_OUT if popped else LOADED, source, (self._readings, turn), known, at))
         return entry
 
-    def _is_in(self, places: Iterable[Place], items: Thing) -> bool:
+    def _is_in(self, places: Iterable[Place], items: AbstractObject) -> bool:
         """Whether an object that may be in these places may be in a list."""
         same = items.family()
         for p in places:
             if p.items in same:
-                if p.how != POPPED or self.twice.of(p.items, self.block):
+                if p.how != MOVED_OUT or self.twice.of(p.items, self.block):
                     return True
-            elif p.how in (TAKEN, POPPED):
+            elif p.how in (LOADED, MOVED_OUT):
                 # the other entries of a list over which a loop runs are others
                 home = self.block if p.turn[1] is None else p.turn[1].parent
                 if home is not None and self.shares(p.items, items, home):
@@ -209,7 +209,7 @@ class Sharing:
         if not self._tracer.frames:
             contents = self._list(items).contents
             del self._things[id(contents)]
-            self.thing(items)
+            self.abstract_object(items)
 
     def repeats(self, items: RecordList) -> None:
         """A list has its entries more than once."""
@@ -219,40 +219,42 @@ class Sharing:
         """Within this `with` parts of one list, which have nothing in common, are put together again."""
         return self._while("_as_one", True)
 
-    def _list(self, items: RecordList) -> Thing:
-        found = self.thing(items)
+    def _list(self, items: RecordList) -> AbstractObject:
+        found = self.abstract_object(items)
         assert found is not None
         return found
 
-    def link(self, a: Thing, b: Thing, how: str, at: Location | None) -> None:
+    def link(self, a: AbstractObject, b: AbstractObject, how: str, at: Location | None) -> None:
         """Two lists may have entries in common."""
         if a is not b:
             self.linked.set(a, self.block, Link(b, how, at))
-            if how != POPPED:
+            if how != MOVED_OUT:
                 self.linked.set(b, self.block, Link(a, OF if how in (ALL, HAS) else how, at))
 
-    def sources(self, items: Thing, block: Block) -> Collection[Thing]:
+    def sources(self, items: AbstractObject, block: Block) -> Collection[AbstractObject]:
         """The lists of which one may have entries, itself among them, as seen from a block."""
         return closure([items], lambda t: [k.other for k in self.linked.of(t, block) if k.how in (ALL, HAS)])
 
-    def connected(self, items: Thing, block: Block) -> Collection[Thing]:
+    def connected(self, items: AbstractObject, block: Block) -> Collection[AbstractObject]:
         """The lists that have something to do with one, itself among them."""
-        return closure([items], lambda t: [k.other for k in self.linked.of(t, block) if k.how != POPPED])
+        return closure([items], lambda t: [k.other for k in self.linked.of(t, block) if k.how != MOVED_OUT])
 
-    def shares(self, a: Thing, b: Thing, block: Block, counts: Callable[[Thing, Link], bool] = lambda t, k: True) -> bool:
+    def shares(self, a: AbstractObject, b: AbstractObject, block: Block,
+               counts: Callable[[AbstractObject, Link], bool] = lambda t, k: True) -> bool:  # fmt: skip
         """Whether two lists may have entries in common; `counts` says of a list and a link whether that is one."""
         one, other = self.sources(a, block), self.sources(b, block)
-        links = [k for t in one for k in self.linked.of(t, block) if k.how in (FIRST, COMMON) and counts(t, k)]
+        links = [k for t in one for k in self.linked.of(t, block) if k.how in (INITIAL, COMMON) and counts(t, k)]
         return any(t in other for t in (*one, *(k.other for k in links)))
 
     # ---- branches and loops ----
     def merged(self, patterns: Sequence[Pattern], new: Sequence[Any], sides: Sequence[Side],
-               original: Callable[[Any], Any] = lambda x: x, how: str = PUT, carried: Sequence[tuple[Any, Any]] = ()) -> None:  # fmt: skip
+               original: Callable[[Any], Any] = lambda x: x, how: str = STORED,
+               carried: Sequence[tuple[Any, Any]] = ()) -> None:  # fmt: skip
         """The values of these patterns stand for those of the sides.
 
         Args:
             original: says for which object a value of a side is a copy.
-            how: how what was in lists of Python is in those of dynamic length that stand for them; FIRST where a loop begins with them.
+            how: how what was in lists of Python is in those of dynamic length that stand for them; INITIAL where a loop begins with them.
             carried: the objects that an iteration begins with, each with the one that it leaves to the next.
         """
         for p, value, *parts in zip(patterns, new, *(values for _, values in sides), strict=True):
@@ -265,7 +267,7 @@ class Sharing:
 
     def stands_for(self, new: Any, old: Any, block: Block) -> None:
         """An object that was made is, in some runs, one that a block has."""
-        t, part = self.thing(new), self.thing(old)
+        t, part = self.abstract_object(new), self.abstract_object(old)
         if t is None or part is None or t is part:
             return
         if part not in t.parts:
@@ -280,13 +282,13 @@ class Sharing:
     def returned(self, new: Any, old: Any, given: Sequence[Any]) -> None:
         """A call of a function of the Program has returned an object like that of the body, or one of those that it was given."""
         if isinstance(new, RecordList) and type(old) is list:
-            self._taken_in.append((old, new, PUT))
+            self._taken_in.append((old, new, STORED))
             return
-        t, part, block = self.thing(new), self.thing(old), self.block
+        t, part, block = self.abstract_object(new), self.abstract_object(old), self.block
         if t is None or part is None or type(new) is not type(old):
             return
         if t.is_list:
-            self.linked.set(t, block, Link(part, POPPED, user_location()))  # another call returns another list
+            self.linked.set(t, block, Link(part, MOVED_OUT, user_location()))  # another call returns another list
             for at in [at for x in self.connected(part, block) for at in self.twice.of(x, block)]:
                 self.twice.set(t, block, at)
         else:
@@ -295,22 +297,22 @@ class Sharing:
             if type(x) is type(new):
                 self.stands_for(new, x, block)
             elif t.is_list and type(x) is list:
-                self._taken_in.append((x, new, PUT))
+                self._taken_in.append((x, new, STORED))
 
     def among(self, x: Any, others: Sequence[Any]) -> list[int]:
         """Which of the others a value may be, or may share entries with, by their positions."""
-        t = self.thing(x)
+        t = self.abstract_object(x)
         if t is None:
             return []
         found = self.connected(t, self.block) if t.is_list else t.origins()
-        return [i for i, other in enumerate(others) if self.thing(other) in found]
+        return [i for i, other in enumerate(others) if self.abstract_object(other) in found]
 
     def settle(self) -> None:
         """The variables have got what a branch or a loop has made: what lists of Python held is in lists of dynamic length from now on."""
         found, self._taken_in = self._taken_in, []
         for items, staged, how in found:
             into, at = self._list(staged), user_location()
-            inside = [t for x in items for o in objects_in(self._tracer.entries.lent(x)) if (t := self.thing(o)) is not None]
+            inside = [t for x in items for o in objects_in(self._tracer.entries.lent(x)) if (t := self.abstract_object(o)) is not None]
             if len(set(map(id, inside))) < len(inside):
                 self.repeats(staged)
             for t in inside:
@@ -328,7 +330,8 @@ class Sharing:
         if self:
             values = zip(patterns, starts, ends, strict=True)
             pairs = [x for p, a, b in values for x in zip(objects_at(p, a), objects_at(p, b), strict=True)]
-            Iteration(self, before, body, [(self.thing(a), self.thing(b)) for a, b in pairs if type(a) is type(b)], moved).settle()
+            objects = [(self.abstract_object(a), self.abstract_object(b)) for a, b in pairs if type(a) is type(b)]
+            Iteration(self, before, body, objects, moved).settle()
 
 
 def _handed_on(items: list, carried: Sequence[tuple[Any, Any]]) -> list[Any]:

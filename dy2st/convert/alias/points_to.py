@@ -1,4 +1,4 @@
-"""The objects of a trace as they may be in lists of dynamic length: what stands for them, and what is known of them. See `sharing`."""
+"""Points-to graph between abstract objects and lists of dynamic length; see `list_sharing`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .alternatives import contents_of
 
 ROLE = roles.BOOKKEEPING
 
-# how an object has come to be in a list, or out of it
-FIRST = "it was there when the list became one of dynamic length"
-PUT = "it was put in"
-PERHAPS = "what may be the same object was put in"
-TAKEN = "it was read, and is there still"
-POPPED = "it was taken out, and is there no more"
+# edges of the graph: how an object has come to be in a list, or out of it
+INITIAL = "it was there when the list became one of dynamic length"
+STORED = "it was put in"
+MAY_STORED = "what may be the same object was put in"
+LOADED = "it was read, and is there still"
+MOVED_OUT = "it was taken out, and is there no more"
 
 # how two lists may have entries in common
 HAS = "the one may have entries of the other"
@@ -40,8 +40,8 @@ COMMON = "an object is in both"
 
 
 @dataclass(eq=False)
-class Thing:
-    """A list, dict or object, or a list of dynamic length.
+class AbstractObject:
+    """What stands for one list, dict or object of the user, or for a list of dynamic length.
 
     Attributes:
         contents: what identifies it.
@@ -55,22 +55,22 @@ class Thing:
     contents: Any
     is_list: bool
     block: Block
-    parts: list[Thing] = field(default_factory=list)
-    users: list[Thing] = field(default_factory=list)
+    parts: list[AbstractObject] = field(default_factory=list)
+    users: list[AbstractObject] = field(default_factory=list)
     _who: None = None
 
-    def origins(self) -> Collection[Thing]:
+    def origins(self) -> Collection[AbstractObject]:
         """All that it may be, itself and what was there before it."""
         return closure([self], lambda t: t.parts)
 
-    def family(self) -> Collection[Thing]:
+    def family(self) -> Collection[AbstractObject]:
         """All that may be the same object."""
         return closure(self.origins(), lambda t: t.users)
 
 
-def closure(start: Iterable[Thing], more: Callable[[Thing], Iterable[Thing]]) -> Collection[Thing]:
+def closure(start: Iterable[AbstractObject], more: Callable[[AbstractObject], Iterable[AbstractObject]]) -> Collection[AbstractObject]:
     """These, and all that leads on from them."""
-    found: dict[int, Thing] = {}
+    found: dict[int, AbstractObject] = {}
     left = list(start)
     while left:
         t = left.pop()
@@ -92,7 +92,7 @@ class Place:
     """
 
     how: str
-    items: Thing
+    items: AbstractObject
     turn: tuple[int, Block | None] = (0, None)
     entry: tuple[Any, Any] = (None, None)
     at: Location | None = field(default=None, compare=False)
@@ -129,7 +129,7 @@ class Moves(Marks):
 
     def end(self, block: Block, parent: Block) -> None:
         """The block has come to its end."""
-        found: dict[tuple[int, int], tuple[Thing, list[Move]]] = {}
+        found: dict[tuple[int, int], tuple[AbstractObject, list[Move]]] = {}
         for items, move in self.all_within(block):
             found.setdefault((id(items), id(move.source[1])), (items, []))[1].append(move)
         for items, moves in found.values():
@@ -143,10 +143,11 @@ class Link:
     """A list may have entries in common with another one.
 
     Attributes:
-        how: one of the words above; FIRST: both had them when they became lists of dynamic length; POPPED: the other one has lost them.
+        how: one of the words above. INITIAL: both had them when they became lists of dynamic length.
+            MOVED_OUT: the other one has lost them.
     """
 
-    other: Thing
+    other: AbstractObject
     how: str
     at: Location | None = field(default=None, compare=False)
 

@@ -34,7 +34,7 @@ def shallow(x: Any) -> Any:
     """`copy.copy(x)`."""
     _sweep(x)
     own = getattr(type(x), "__copy__", None)
-    return _made(x, _of_the_user(own, x)() if isinstance(own, FunctionType) and is_plain_object(x) else copy.copy(x))
+    return _created(x, _of_the_user(own, x)() if isinstance(own, FunctionType) and is_plain_object(x) else copy.copy(x))
 
 
 def deep(x: Any, memo: dict[int, Any] | None = None) -> Any:
@@ -48,7 +48,7 @@ def deep(x: Any, memo: dict[int, Any] | None = None) -> Any:
     for key, found in [*memo.items(), (id(x), new)]:
         # what is copied is in the memo by its id; the other entry keeps all that alive
         if id(found) != key and key != id(memo):
-            _made(None, found)
+            _created(None, found)
     return new
 
 
@@ -86,7 +86,7 @@ OF_DATACLASSES: dict[Any, Callable] = {
 
 def new(cls: type, *args: Any, **kwargs: Any) -> Any:
     """`object.__new__(cls)`."""
-    return _made(None, object.__new__(cls, *args, **kwargs))
+    return _created(None, object.__new__(cls, *args, **kwargs))
 
 
 def _sweep(*values: Any) -> None:
@@ -97,12 +97,12 @@ def _sweep(*values: Any) -> None:
         tracer.swept += [x for x in objects if dict_of(x) in tracer.root]
 
 
-def _made(old: Any, new: Any) -> Any:
+def _created(old: Any, new: Any) -> Any:
     """The new object, which is known from here on as one that the trace has made."""
     tracer = current_tracer()
     if tracer is not None and new is not old:
         if is_layer(new):
-            tracer.on_layer_made(new)
+            tracer.on_layer_created(new)
         elif is_plain_object(new) and not dataclasses.is_dataclass(new):
             tracer.make(new)
     return new

@@ -34,7 +34,7 @@ from ..iteration.outer_iterators import advanced, next_, with_fresh
 from ..purity.functools_caches import cached
 from ..purity.python_random import GENERATORS, drawing
 from ..purity.unconverted_code import runs_as_it_is
-from ..purity.untraceable import require_followed
+from ..purity.untraceable import require_traceable_method
 from ..purity.world_reads import subclasses
 from ..pyfacts import foreign
 from ..pyfacts.breakpoints import is_debugger
@@ -280,7 +280,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if tracer is not None:
         if isinstance(owner, GENERATORS):
             return drawing(tracer, f, owner)
-        require_followed(owner, f.__name__)
+        require_traceable_method(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         bare = owner.attribute(f.__name__)
     if tracer is not None and isinstance(bare, Tensor) and bare._weak and f.__name__.startswith("__") and len(classes(bare)) == 1:
@@ -350,7 +350,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and isinstance(f, type) and not is_ignored(f):
         tracer.special.convert(f)
     if tracer is not None and type(f) is type and f.__new__ in _NEW and not is_ignored(f):
-        return functools.partial(_made, tracer, f)
+        return functools.partial(_created, tracer, f)
     owner = getattr(f, "__self__", None)
     if tracer is not None and isinstance(owner, type) and f.__name__ == "__subclasses__":
         return functools.partial(subclasses, owner)
@@ -371,13 +371,13 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
             return of_output
         if isinstance(owner, GENERATORS):
             return drawing(tracer, f, owner)
-        require_followed(owner, f.__name__)
+        require_traceable_method(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
     fills = isinstance(owner, _FILLED) and f.__name__ not in _OF_ONE_ITEM
     takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
-    found = functools.partial(_made_by_library, tracer, f) if wants_numbers else f
+    found = functools.partial(_created_by_library, tracer, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
 
 
@@ -412,14 +412,14 @@ _OF_ONE_ITEM = {"add", "append", "appendleft", "count", "discard", "index", "ins
 _OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, hash, callable)
 
 
-def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
+def _created(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """An object of a class of the user's: what becomes of it is no matter of the next call."""
     new = cls(*args, **kwargs)
     tracer.make(new)
     return new
 
 
-def _made_by_library(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
+def _created_by_library(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """An object of a class of a library, which only the library knows how to make anew."""
     new = of_library(cls, *args, **kwargs)
     tracer.state_made.note_object(cls, new)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..hub import current_tracer
 from ..purity.unconverted_code import runs_as_it_is
-from ..pyfacts.enclosing_handlers import Onlooker
+from ..pyfacts.enclosing_handlers import EnclosingHandler
 from ..pyfacts.foreign import is_foreign
 from ..trace.active_tries import known_kinds
 from ..trace.raising import is_of_tracing
@@ -64,7 +64,7 @@ def except_star() -> Any:
     tracer = current_tracer()
     if tracer is None:
         return contextlib.nullcontext()
-    return _Handled(tracer, Onlooker(_all, "except*", "use except, or test for it with if", len(tracer.tries.active)))
+    return _Handled(tracer, EnclosingHandler(_all, "except*", "use except, or test for it with if", len(tracer.tries.active)))
 
 
 def tried(alone: bool) -> Any:
@@ -77,7 +77,7 @@ def tried(alone: bool) -> Any:
     if tracer is None:
         return contextlib.nullcontext()
     what, hint = "a handler in a generator function", "write the try in a function that the generator calls"
-    return _Handled(tracer, Onlooker(_all, what, hint, len(tracer.tries.active)) if alone else None)
+    return _Handled(tracer, EnclosingHandler(_all, what, hint, len(tracer.tries.active)) if alone else None)
 
 
 class _Watched:
@@ -86,23 +86,23 @@ class _Watched:
     def __init__(self, tracer: Tracer, original: Any, takes: Takes | None):
         self.tracer, self.original = tracer, original
         depth, name = len(tracer.tries.active), f"the {_name(original)}() of a with statement"
-        self.showing = Onlooker(
+        self.showing = EnclosingHandler(
             lambda kind: shows(original) or (None if runs(original) else False), f"{name}, which then prints, logs or warns",
             "do that behind the with statement, or raise it before or behind that", depth, sizes=False,
         )  # fmt: skip
-        self.onlookers = [self.showing]
+        self.enclosing_handlers = [self.showing]
         if takes is not None:
-            self.onlookers.append(Onlooker(takes, f"{name}, which may keep it from going on or raise another one",
+            self.enclosing_handlers.append(EnclosingHandler(takes, f"{name}, which may keep it from going on or raise another one",
                                            "catch it with try and except inside of the with statement", depth))  # fmt: skip
 
     def __enter__(self) -> Any:
         value = type(self.original).__enter__(self.original)
-        self.tracer.tries.onlookers += self.onlookers
+        self.tracer.tries.enclosing_handlers += self.enclosing_handlers
         return value
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        for onlooker in self.onlookers:
-            self.tracer.tries.onlookers.remove(onlooker)
+        for handler in self.enclosing_handlers:
+            self.tracer.tries.enclosing_handlers.remove(handler)
         if error is not None and is_of_tracing(error):
             return False
         self.tracer.note_missing(error)
@@ -116,16 +116,16 @@ class _Watched:
 class _Handled:
     """The body of what has handlers that are Python's; nothing that the run raises may matter to these."""
 
-    def __init__(self, tracer: Tracer, onlooker: Onlooker | None):
-        self.tries, self.onlooker = tracer.tries, onlooker
+    def __init__(self, tracer: Tracer, enclosing_handler: EnclosingHandler | None):
+        self.tries, self.enclosing_handler = tracer.tries, enclosing_handler
 
     def __enter__(self) -> None:
-        if self.onlooker is not None:
-            self.tries.onlookers.append(self.onlooker)
+        if self.enclosing_handler is not None:
+            self.tries.enclosing_handlers.append(self.enclosing_handler)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self.onlooker is not None:
-            self.tries.onlookers.remove(self.onlooker)
+        if self.enclosing_handler is not None:
+            self.tries.enclosing_handlers.remove(self.enclosing_handler)
         if isinstance(error, Exception) and is_of_tracing(error):
             raise Through(error)
 

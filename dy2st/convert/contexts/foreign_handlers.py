@@ -18,7 +18,7 @@ from ...tensor.location import is_own
 from ...transpiler import is_generated
 from .. import hub
 from ..pyfacts.bytecode import instructions
-from ..pyfacts.enclosing_handlers import Onlooker
+from ..pyfacts.enclosing_handlers import EnclosingHandler
 from .context_managers import goes_on
 from .with_effects import functions_of
 
@@ -29,7 +29,7 @@ _HANDLING = {"SETUP_FINALLY", "PUSH_EXC_INFO"}  # of code with handlers, the for
 
 
 @hub.primitive
-def onlooker(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) -> Onlooker | None:
+def enclosing_handler(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) -> EnclosingHandler | None:
     """What would see an exception of a special method that Python has called; None if nothing would.
 
     Args:
@@ -40,7 +40,7 @@ def onlooker(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) 
     depth = len(tracer.tries.active)
     if method == "__next__":
         hint = "loop over the iterator itself with for, or call next() of it in a try statement"
-        return Onlooker(_is_end, f"what takes items from {type(owner).__name__}()", hint, depth)
+        return EnclosingHandler(_is_end, f"what takes items from {type(owner).__name__}()", hint, depth)
     kinds: list[Any] = []
     name = ""
     while caller is not None and not is_own(caller.f_code.co_filename) and not is_generated(caller.f_code):
@@ -50,7 +50,7 @@ def onlooker(tracer: Tracer, method: str, owner: Any, caller: FrameType | None) 
     if not kinds:
         return None
     hint = f"catch it in the {method}() of {type(owner).__name__}, or test with if before the call"
-    return Onlooker(lambda kind: issubclass(kind, tuple(kinds)), f"a handler of {name}(), which is not converted", hint, depth)
+    return EnclosingHandler(lambda kind: issubclass(kind, tuple(kinds)), f"a handler of {name}(), which is not converted", hint, depth)
 
 
 def _is_end(kind: type[BaseException]) -> bool:

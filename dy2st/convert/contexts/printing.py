@@ -18,7 +18,7 @@ from ...tensor.location import user_location, user_path
 from .. import hub, roles
 from ..control.if_stmt import stage_cond, truth
 from ..hub import current_tracer, is_staged, need_tracer
-from ..purity.untraceable import done_once, require_followed
+from ..purity.untraceable import done_once, require_traceable_method
 from ..values.one_of import OneOf, choose, is_text, marked
 from ..values.staged_list import StagedList
 from ..values.symbolic_texts import MARK, percent, texts
@@ -49,7 +49,7 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
                 "print() of a tensor to a file, or where the output is redirected, is not supported while tracing",
                 location=user_location(2), hint="print it outside of the function, or to the standard output",
             )  # fmt: skip
-        require_followed(file, "write")
+        require_traceable_method(file, "write")
         print(*shown, sep=sep, end=end, file=file, flush=flush)
         return
     # also a text without tensors: it is printed at each call

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.errors import errors_made
+from dy2st_runtime.errors import recorded_errors
 
 from ...errors import StagedValueError
 from ...tensor.location import is_own_code, user_location
@@ -84,7 +84,7 @@ def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any], run:
     drawn, before = [*map(_state, known)], sys.getprofile()
     result: Any = None
     failed: Exception | None = None
-    with errors_made() as made:
+    with recorded_errors() as made:
         if before is None:  # whoever looks at times does not look for what is found here
             sys.setprofile(_look)
         try:

@@ -18,7 +18,7 @@ from .. import hub, roles
 from ..hub import current_tracer, need_tracer
 from ..iteration.outer_iterators import Onward, fresh, is_known, leave, next_
 from ..iteration.staged_iterables import StagedRange
-from ..iteration.underlying import Opened, containers_behind, walks
+from ..iteration.underlying import Opened, underlying_containers, walks
 from ..pyfacts.checked_iterators import Walk
 from ..pyfacts.iterable_sources import variables_of
 from ..pyfacts.undefined import Undefined, nothing
@@ -70,7 +70,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     if type(iterable) is Deque:
         _over_deque(iterable, body, extra_test, get_state, set_state, names)
         return
-    if tracer is not None and (found := _dict_behind(iterable)) is not None:
+    if tracer is not None and (found := _underlying_dict(iterable)) is not None:
         _over_dict(tracer, *found, body, extra_test, get_state, set_state, names)
         return
     iterable = fresh(iterable)
@@ -107,7 +107,7 @@ def _unrolled(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None],
               set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     """A loop over what Python iterates over."""
     if extra_test is None:
-        lists = [] if tracer is None else containers_behind(iterable)
+        lists = [] if tracer is None else underlying_containers(iterable)
         for item in iterable:
             body(item)
             for items in lists:
@@ -124,7 +124,7 @@ def _staged_or_unrolled(tracer: Tracer, over: Staged, body: Callable[[Any], None
     in_turn = few and over.live is None and not over.sources.run and not over.sources.effect  # no items are made before the loop
     if in_turn and at in tracer.unrolled:
         tracer.note("for", f"unrolled while tracing, for this size only: over {over.what} it cannot be a loop of the Program")
-        before = _entries_behind(over)
+        before = _underlying_entries(over)
         _unrolled(tracer, over, body, extra_test, get_state, set_state, names)
         _end(tracer, over, before, extra_test, get_state, set_state, names)
         return
@@ -136,7 +136,7 @@ def _staged_or_unrolled(tracer: Tracer, over: Staged, body: Callable[[Any], None
         raise
 
 
-def _dict_behind(iterable: Any) -> tuple[dict, Callable[[Any], Any]] | None:
+def _underlying_dict(iterable: Any) -> tuple[dict, Callable[[Any], Any]] | None:
     """The dict whose keys, values or pairs Python would iterate over, and what it gives for a key."""
     kind = type(iterable)
     if kind is dict:
@@ -256,7 +256,7 @@ def _looking(around: Callable[..., None], body: Callable[[Any], None], look: Cal
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
-    lists = [] if tracer is None else containers_behind(iterable)
+    lists = [] if tracer is None else underlying_containers(iterable)
     items: Iterator[Any] = iter(iterable)
     onward: Onward | None = None
     for count in itertools.count():
@@ -322,7 +322,7 @@ def _entries(container: Any) -> list[Any]:
     return [x for pair in container.items() for x in pair] if isinstance(container, dict) else list(container)
 
 
-def _require_apart(over: Staged, changed: Sequence[str]) -> None:
+def _require_unchanged_sources(over: Staged, changed: Sequence[str]) -> None:
     """StructureError if a loop changes what may have been read for its items, all of which were made before it."""
     if changed:
         raise StructureError(
@@ -339,7 +339,7 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
             f"to take the items of {over.what} {over.sources.effect}, which would be done for all of them before the loop",
             location=user_location(), hint="make a list of them before the loop: list(...)",
         )  # fmt: skip
-    index, before = [_weak_int(0)], _entries_behind(over)
+    index, before = [_weak_int(0)], _underlying_entries(over)
     length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
 
     def test() -> Any:
@@ -365,11 +365,11 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
     if over.sources.run:
         read = variables_of(over.sources.run)
         kept = (name for name in names if name in read or "." in name or "[" in name)  # a variable, an attribute or an item
-        _require_apart(over, [*kept, *(cell.name for cell in loop.cells.values())])
+        _require_unchanged_sources(over, [*kept, *(cell.name for cell in loop.cells.values())])
     _end(tracer, over, before, extra_test, get_state, set_state, names)
 
 
-def _entries_behind(over: Staged) -> list[tuple[Any, list]]:
+def _underlying_entries(over: Staged) -> list[tuple[Any, list]]:
     """The containers from which the items come, with what is in them."""
     return [(c, _entries(c)) for c in over.sources.containers]
 

@@ -16,7 +16,7 @@ from .. import hub
 from ..hub import current_tracer, need_tracer
 from ..iteration.outer_iterators import fresh, with_effect
 from ..iteration.staged_iterables import indexed
-from ..iteration.underlying import sources_behind
+from ..iteration.underlying import underlying_sources
 from ..pyfacts.undefined import Undefined, nothing
 from ..regions.list_promotion import current
 from ..values.lazy_iterables import Lazy, Staged, like, staged
@@ -108,7 +108,7 @@ class Generator(Lazy):
 
     def _made(self) -> Staged:
         """The same where all items have to be made for that."""
-        element, test, flat, sources = self.element, self.test, self.flat, sources_behind(self)
+        element, test, flat, sources = self.element, self.test, self.flat, underlying_sources(self)
         made, sources = with_effect(self, sources, lambda: hub.list_comp(self._taken(False), element, test, flat))
         found = indexed(made, "a generator")
         return Staged(found.length, found.item, "a generator", sources=sources)

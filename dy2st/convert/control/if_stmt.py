@@ -28,7 +28,7 @@ from ..guards.activations import NoResult
 from ..guards.special_methods import as_length, bound
 from ..hub import current_tracer, is_staged, need_tracer
 from ..pyfacts.undefined import Undefined, Unread, quiet
-from ..regions.branch_state import Left
+from ..regions.branch_state import BranchState
 from ..regions.choice_mutation import note
 from ..regions.list_promotion import current, gained_key, promote, reordered
 from ..regions.phi_leaves import Const, Pattern, Var, coerce, extract, variables, wrap
@@ -270,7 +270,7 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         for o in outcomes
     ]
     _use_test(predicate, results)
-    held, left = results, Left(outcomes)
+    held, left = results, BranchState(outcomes)
     if results[0] is not None and results[1] is not None:
         results = list(left.pairs(results[0], results[1]))
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",

@@ -23,7 +23,7 @@ from ..pyfacts.undefined import Dead, NoAttribute, Undefined, Unread
 from ..regions.phi_leaves import CODE, CODES, FLAG, Const, Node, Pattern, Var, in_order, steps, variables
 from ..values.containers import is_container
 from ..values.dynamic_list import DynamicList
-from ..values.join_types import cure, describe, listed, made_at, same
+from ..values.join_types import created_at, cure, describe, listed, same
 from ..values.kind_codes import MaybeNumbers, known
 from ..values.lazy_iterables import Lazy
 from ..values.leaf_types import LeafType, array_of, element_type, join, type_of
@@ -206,7 +206,7 @@ class Fitter:
         try:
             joined = join(a, b, f"{said(name)}", place(user_location()), ranked=ranked)
         except Dy2stError as error:
-            places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := made_at(x))]
+            places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := created_at(x))]
             error.message += f"; set on {' and on '.join(places)}" if places else ""
             error.args = (error.message,)
             raise

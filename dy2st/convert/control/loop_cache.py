@@ -33,8 +33,8 @@ TRIALS = 20
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What one loop came to.
+class LoopTypes:
+    """The fixed point of one loop: the types of its phis.
 
     Attributes:
         kinds: those of the values that its variables had before it.
@@ -56,7 +56,7 @@ def keeps_length(pattern: Pattern) -> bool:
     return isinstance(pattern, Const) or (isinstance(pattern, Node) and pattern.kind is list)
 
 
-def only_made_anew(before: Sequence[Pattern], after: Sequence[Pattern], body: Any) -> bool:
+def widened_by_new_functions(before: Sequence[Pattern], after: Sequence[Pattern], body: Any) -> bool:
     """Whether the patterns have become wider, and only by functions that the body of the loop defines: each iteration makes others."""
     codes = _codes_in(body)
 
@@ -92,7 +92,7 @@ def kinds_of(values: Iterable[Any]) -> list[LeafType | type]:
     return [type_of(x) or type(x) for x in values]
 
 
-def unsettled(wider: Mapping[str, Pattern], objects: Sequence[Any], location: Location | None) -> StructureError:
+def widening_error(wider: Mapping[str, Pattern], objects: Sequence[Any], location: Location | None) -> StructureError:
     """The error of a loop of which these variables may be more with each trial; `objects` are those in lists of dynamic length."""
     found = {name: list(_last_options(p, objects)) for name, p in wider.items()}
     made = [x for options in found.values() for x in options]

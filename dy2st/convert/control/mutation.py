@@ -12,7 +12,7 @@ from .. import hub, roles
 from ..guards.namespaces import about_to_set
 from ..hub import current_tracer, is_staged, need_tracer
 from ..iteration.outer_iterators import fresh
-from ..purity.untraceable import require_items_followed
+from ..purity.untraceable import require_traceable_items
 from ..regions.choice_mutation import chooses
 from ..regions.list_promotion import current, promote
 from ..values.dynamic_list import DynamicList
@@ -112,7 +112,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
     key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
-    require_items_followed(a)
+    require_traceable_items(a)
     about_to_set(a, key)
     a = current_list(a)
     if isinstance(key, slice) and isinstance(a, (list, DynamicList)) and (is_staged(value) or isinstance(value, (Staged, Lazy))):
@@ -139,7 +139,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
     key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
-    require_items_followed(a)
+    require_traceable_items(a)
     about_to_set(a, key)
     a = current_list(a)
     if type(a) is list and (is_staged(key) or _staged_slice(key)):

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import StructureError
 from ...tensor import Tensor, dispatch
 from ..pyfacts.undefined import Unread
-from ..regions.region_objects import Made, is_changeable
+from ..regions.region_objects import RegionObjects, is_changeable
 from ..trace.raised import Raised, scalar
 from ..values.containers import is_container
 from ..values.staged_dict import StagedDict
@@ -66,14 +66,14 @@ class _Known:
         self.early = 0
         self._same: dict[int, _Same] = {}
 
-    def handed(self, values: list[Any], made: Made) -> list[Any]:
+    def handed(self, values: list[Any], made: RegionObjects) -> list[Any]:
         for i, x in enumerate(values):
             if i not in self.varying and not _is_from_before(x, made):
                 self.varying.add(i)
         return [x if i in self.varying else self._same.setdefault(id(x), _Same(x)) for i, x in enumerate(values)]
 
 
-def _is_from_before(x: Any, made: Made) -> bool:
+def _is_from_before(x: Any, made: RegionObjects) -> bool:
     if isinstance(x, StagedDict):
         return x.values_of in made.frame.containers
     return x in made.frame.containers if is_container(x) else is_changeable(x) and not made.holds(x)
@@ -102,7 +102,7 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
             loop.set_state(before if values is None else values)
             return
         count = len(known.varying)
-        held[:] = known.handed([x for r in raised for x in (scalar(r.flag), *r.held())], Made(tracer, tracer.frames[-1]))
+        held[:] = known.handed([x for r in raised for x in (scalar(r.flag), *r.held())], RegionObjects(tracer, tracer.frames[-1]))
         if len(known.varying) > count and known.seen:
             raise now
         known.seen = True

@@ -30,7 +30,7 @@ from ...tensor import Tensor, dispatch
 from ...tensor.location import user_location
 from .. import roles
 from ..alias.alternatives import contents_of
-from ..alias.points_to import FIRST, objects_at
+from ..alias.points_to import INITIAL, objects_at
 from ..effects.cells import Cell, TensorCell
 from ..effects.gradient_needs import Need
 from ..effects.may_alias import shared
@@ -51,7 +51,7 @@ from ..guards.activations import (
 )
 from ..regions.list_promotion import promote, substituted
 from ..regions.phi_leaves import Const, Node, Pattern, Var, coerce, extract, has_structure, instantiate, variables, wrap
-from ..trace.active_tries import Attempt
+from ..trace.active_tries import ActiveTry
 from ..trace.raised import raised_in, refused
 from ..values.containers import containers_of
 from ..values.join_types import same
@@ -61,7 +61,7 @@ from .join import Fitter
 from .loop_cache import alike
 from .recursion_effects import OuterState, first_of, pair, state_of
 from .recursion_objects import Objects, Params
-from .recursion_signatures import Settled, Signature
+from .recursion_signatures import RecursionTypes, Signature
 
 if TYPE_CHECKING:
     from ..trace.tracer import Tracer
@@ -177,7 +177,7 @@ class StagedFunction:
     made: list[Any] = field(default_factory=list)
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
-    tried: list[tuple[Location | None, list[Attempt]]] = field(default_factory=list)
+    tried: list[tuple[Location | None, list[ActiveTry]]] = field(default_factory=list)
     entered: Snapshot = field(default_factory=Snapshot)
     frame: Frame | None = None
     own: set[int] = field(default_factory=set)
@@ -230,7 +230,7 @@ class StagedFunction:
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
 
     def _remember(self) -> None:
-        self.tracer.signatures[self._place] = Settled(self.signature, dict(self.outer.cells))
+        self.tracer.signatures[self._place] = RecursionTypes(self.signature, dict(self.outer.cells))
 
     def _as_before(self) -> bool:
         """Traces the function from what it came to at the same place before; False if it has to be traced as if it were new: that does
@@ -299,17 +299,17 @@ class StagedFunction:
     @roles.calls_user_code
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
-        settled = False
+        stable = False
         self.tracer.stops.now = dict(self.stopped)
         try:
-            settled = self._traced()
-            return settled
+            stable = self._traced()
+            return stable
         finally:
             if self.params is not None:
                 self.params.end(self.tracer)
                 self.params = None
             block = self.function.block
-            self.tracer.aliases.leave((block,), self.tracer.block, () if settled else (block,))
+            self.tracer.aliases.leave((block,), self.tracer.block, () if stable else (block,))
 
     def _traced(self) -> bool:
         """`_trial`, but for what ends with it."""
@@ -329,7 +329,7 @@ class StagedFunction:
         tracer.watch_locals()
         at_first = self._given()
         first = self._objects(s.params, at_first)
-        tracer.sharing.merged([s.params], [taken], [(tracer.block, [at_first])], how=FIRST)
+        tracer.sharing.merged([s.params], [taken], [(tracer.block, [at_first])], how=INITIAL)
         tracer.sharing.settle()
         self.inner, self.tried = [], []
         tracer.staged.append(self)
@@ -360,23 +360,23 @@ class StagedFunction:
         if self.outer.takes_in(outcome.changes, outcome.grown, self.own):
             self._begin()
             return False
-        settled = self._fit_results(outcome.result, frame.containers)
+        stable = self._fit_results(outcome.result, frame.containers)
         assert s.results is not None
         with outcome.in_force():
             found = list(map(tracer.needs.of, extract(s.results, outcome.result)))
-        if settled:
+        if stable:
             found = tracer.needs.all(variables(s.results), found, s.result_needs)
-        settled, s.result_needs = settled and found == s.result_needs, found
-        if settled and self.tried:
+        stable, s.result_needs = stable and found == s.result_needs, found
+        if stable and self.tried:
             self._require_uncaught(set(raised_in(tracer, block)))
-        if settled:
+        if stable:
             for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
                 tracer.sharing.iterated(frame.containers, block, [s.params, s.results], [taken, value],
                                         [arguments, outcome.result])  # fmt: skip
             with tracer.inside(block), outcome.in_force():
                 leaves = zip(extract(s.results, outcome.result), variables(s.results), strict=True)  # type: ignore[arg-type]
                 block.results = [coerce(tracer, x, leaf, "a result").name for x, leaf in leaves]
-        return settled
+        return stable
 
     def _require_uncaught(self, kinds: set[type[BaseException]]) -> None:
         """StructureError if a call inside the body is in a `try` that may catch what the function raises, as it would not."""

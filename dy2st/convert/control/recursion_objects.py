@@ -120,7 +120,7 @@ class Identities:
         """What a leaf may be that was there before the function, but for what it is because it is a param."""
         if not shared(x) or type(x) is list:
             return {}
-        found, parts = tracer.aliases.all_of(x), tracer.aliases.made_of(x)
+        found, parts = tracer.aliases.all_of(x), tracer.aliases.candidates_of(x)
         own = {id(who(p)) for p in params.objects.leaves if shared(p)}
         given = {key for j, known in enumerate(params.given) if (i, j) in self.same for key in known}
         return {k: o for k, o in found.items() if k not in own and (k in parts or k not in given) and params.is_outside(tracer, o)}

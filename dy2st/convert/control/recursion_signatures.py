@@ -77,9 +77,10 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What the calls of a function at one place came to: a function that is traced again, in each trace of the one around it, begins with
-    that, as loops do (see `settled`).
+class RecursionTypes:
+    """The fixed point of a recursive function at one place.
+
+    Another trace of the function around it begins with that, as loops do (see `LoopTypes`).
 
     Attributes:
         signature: what is known of it.

@@ -14,7 +14,7 @@ from ..effects.cells import OrderCell
 from ..hub import current_tracer
 from ..pyfacts.undefined import Undefined, Unread, nothing, quiet
 from ..regions.list_promotion import current
-from ..trace.active_tries import Attempt
+from ..trace.active_tries import ActiveTry
 from ..trace.raised import Raised, any_of
 from ..trace.raising import is_of_tracing
 from .if_stmt import State, if_stmt
@@ -49,14 +49,14 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
         if handlers is None:
             body()
         else:
-            attempt = Attempt(kinds, False, get_state, names, frame, line)
+            attempt = ActiveTry(kinds, False, get_state, names, frame, line)
             _Try(tracer, body, handlers, orelse, attempt, set_state, names, dead).run()
 
     if final is None:
         handled()
         return
 
-    _Finally(tracer, handled, final, Attempt((), shows, get_state, names, frame, line), set_state, names).run()
+    _Finally(tracer, handled, final, ActiveTry((), shows, get_state, names, frame, line), set_state, names).run()
 
 
 def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, orelse: Callable[[], None] | None,
@@ -80,7 +80,7 @@ class _Try:
     """One `try` with handlers while a function is traced."""
 
     def __init__(self, tracer: Tracer, body: Callable[[], None], handle: Callable[[BaseException], None] | None,
-                 orelse: Callable[[], None] | None, attempt: Attempt, set_state: Callable[[tuple], None], names: tuple[str, ...],
+                 orelse: Callable[[], None] | None, attempt: ActiveTry, set_state: Callable[[tuple], None], names: tuple[str, ...],
                  dead: tuple[str, ...]):  # fmt: skip
         self.tracer, self.body, self.handle = tracer, body, handle
         self.orelse = orelse
@@ -188,7 +188,7 @@ class _Finally(_Try):
     to it meet: it does the same whatever is raised.
     """
 
-    def __init__(self, tracer: Tracer, body: Callable[[], None], final: Callable[[], None], attempt: Attempt,
+    def __init__(self, tracer: Tracer, body: Callable[[], None], final: Callable[[], None], attempt: ActiveTry,
                  set_state: Callable[[tuple], None], names: tuple[str, ...]):  # fmt: skip
         super().__init__(tracer, body, self._leave, self._final, attempt, set_state, names, ())
         self._user = final

@@ -13,7 +13,7 @@ from dy2st_runtime.ir.growth import GROWN, relation
 from ...errors import StructureError, UndefinedError
 from ...tensor import Tensor, dispatch
 from ...tensor.location import user_location
-from ..alias.points_to import FIRST, objects_at
+from ..alias.points_to import INITIAL, objects_at
 from ..effects.cells import Cell, EntryCell, OrderCell, TensorCell
 from ..effects.gradient_needs import Need
 from ..effects.may_alias import Carried, who
@@ -29,7 +29,16 @@ from ..values.join_types import same, same_value
 from ..values.staged_list import StagedList
 from .if_stmt import State, if_stmt, truth
 from .join import Fitter, place
-from .loop_cache import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew, unsettled
+from .loop_cache import (
+    TRIALS,
+    LoopTypes,
+    alike,
+    is_least,
+    keeps_length,
+    kinds_of,
+    widened_by_new_functions,
+    widening_error,
+)
 from .raising_loops import Raises, end_by_raising
 
 if TYPE_CHECKING:
@@ -163,26 +172,26 @@ class Loop:
             if self._trial():
                 break
             # once may be chance: what else varies is wider too after the first trials
-            anew = anew + 1 if only_made_anew(assumed, [slot.pattern for slot in self.slots], self.body) else 0
+            anew = anew + 1 if widened_by_new_functions(assumed, [slot.pattern for slot in self.slots], self.body) else 0
             if anew == 2:
-                raise self._unsettled(assumed)
+                raise self._widening_error(assumed)
         else:
-            raise self._unsettled(assumed)
+            raise self._widening_error(assumed)
         if not self._rotated and not self.promotes:
             before = kinds_of(slot.initial for slot in self.slots[: len(self.names)])
             patterns = [slot.pattern for slot in self.slots]
-            self.tracer.settled[self.location, self.names] = Settled(before, patterns, dict(self.cells), dict(self.named), self.needs)
+            self.tracer.loop_types[self.location, self.names] = LoopTypes(before, patterns, dict(self.cells), dict(self.named), self.needs)
 
-    def _unsettled(self, assumed: Sequence[Pattern]) -> StructureError:
+    def _widening_error(self, assumed: Sequence[Pattern]) -> StructureError:
         """The error of a loop whose variables are wider after each trial; `assumed` is what the last one began with."""
         wider = [slot for i, slot in enumerate(self.slots) if i >= len(assumed) or not alike(assumed[i], slot.pattern)]
         # else it is the entries of a list, which is the same one
-        return unsettled({slot.name: slot.pattern for slot in wider or self.slots}, self.tracer.objects.values, self.location)
+        return widening_error({slot.name: slot.pattern for slot in wider or self.slots}, self.tracer.objects.values, self.location)
 
     def _as_before(self) -> bool:
         """Traces the loop once, with what the same loop came to when it was traced before; False if it has to be traced again: all over,
         if it is another, or from there on, if its variables are right but not yet which of them may be one object."""
-        known = self.tracer.settled.pop((self.location, self.names), None)
+        known = self.tracer.loop_types.pop((self.location, self.names), None)
         values = [slot.initial for slot in self.slots]
         if known is None or known.kinds != kinds_of(values):
             return False
@@ -200,7 +209,7 @@ class Loop:
         except (Exception, NoResult, Raises):
             holds = self.least = False  # what the loop itself raises is raised again
         if holds:
-            self.tracer.settled[self.location, self.names] = known
+            self.tracer.loop_types[self.location, self.names] = known
         elif not self.least:
             self.leave()
             self._begin(values)
@@ -238,7 +247,7 @@ class Loop:
         initial, patterns = [slot.initial for slot in self.slots], [slot.pattern for slot in self.slots]
         needs = iter(self.needs)
         values = self.tracer.alternatives.merged(patterns, [initial, *self._last()], make)
-        self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=FIRST)
+        self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=INITIAL)
         self.carried.enter(self._leaves(values), self._leaves(initial), block)
         self._write(values)
         self.tracer.alternatives.settle(behind=self.body)
@@ -348,9 +357,9 @@ class Loop:
             self._promote(items, later)
         if self.outcome.grown:
             return False
-        settled = self.tracer.entries.widened == widened
+        stable = self.tracer.entries.widened == widened
         known = self.cells.keys() | self.named.keys()
-        settled = settled and self.outcome.changes.keys() <= known
+        stable = stable and self.outcome.changes.keys() <= known
         for cell, initial in new_cells(self.tracer, self.outcome.changes, known, self.fitter.why, self._promote, self._is_named):
             self.cells[cell.key] = cell
             self.slots.append(Slot(cell.name, initial, Const(initial)))
@@ -361,17 +370,17 @@ class Loop:
         for slot, old, new in zip(list(self.slots), before, after, strict=True):
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
             if not alike(pattern, slot.pattern):
-                slot.pattern, settled = pattern, False
+                slot.pattern, stable = pattern, False
             if isinstance(pattern, Var) and type(slot.initial) is list and id(slot.initial) in self.tracer.watched:
                 # another name of the list that the loop begins with may change it afterwards
                 self._promote(slot.initial, new)
-        if settled:
-            settled = self._either(self.needs, self._needs_after(after)) == self.needs
-        if settled and self.tracer.aliases.mutations > modified:
-            settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
-        if settled and self.early:
+        if stable:
+            stable = self._either(self.needs, self._needs_after(after)) == self.needs
+        if stable and self.tracer.aliases.mutations > modified:
+            stable = self.carried.settle(self.starts, self._leaves(after), self.body_block)
+        if stable and self.early:
             raise self.early[-1]
-        return settled and not self.tracer.alternatives.finds(self._objects(after), self.outside)
+        return stable and not self.tracer.alternatives.finds(self._objects(after), self.outside)
 
     def waits_for(self, nothing: Undefined, error: UndefinedError) -> bool:
         """Whether a variable holds this of which it is not known yet what an iteration leaves in it; `error`: what it is to read that."""
@@ -458,7 +467,7 @@ class Loop:
     def _rotate(self) -> None:
         """The test changes variables too: it becomes part of the body, and its result a variable of the loop."""
         if self.names[:1] == (TEST,):
-            raise self._unsettled([])  # that test only reads a variable: what changes is not known well enough to be state
+            raise self._widening_error([])  # that test only reads a variable: what changes is not known well enough to be state
         go = [truth(self.test_fn())]
 
         def body() -> None:

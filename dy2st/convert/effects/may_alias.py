@@ -82,7 +82,7 @@ class Aliases:
         values = [(new, [(home, s) for home, s in sources if shared(s)]) for new, sources in group if shared(new)]
         before = {id(who(s)): self.all_of(s) for _, sources in values for _, s in sources}
         for new, sources in values:
-            self.consists(new, {key: v for _, s in sources for key, v in self.made_of(s).items()})
+            self.consists(new, {key: v for _, s in sources for key, v in self.candidates_of(s).items()})
             for home, s in sources:
                 self.link(new, before[id(who(s))])
                 self.mark_like(new, block, s, home)
@@ -101,10 +101,10 @@ class Aliases:
         """A value is one of these, or a list holds them."""
         self._made_of[id(who(new))], self._alive[id(who(new))] = parts, who(new)
 
-    def made_of(self, x: Any) -> dict[int, Any]:
+    def candidates_of(self, x: Any) -> dict[int, Any]:
         """What a value that a branch or a loop has made is one of, or what a list holds, by id; itself, if it is an object of its own."""
         if type(x) is list:
-            return {key: v for one in x if shared(one) for key, v in self.made_of(one).items()}
+            return {key: v for one in x if shared(one) for key, v in self.candidates_of(one).items()}
         return self._made_of.get(id(who(x)), {id(who(x)): who(x)})
 
     def mark_like(self, new: Any, block: Block, x: Any, home: Block) -> None:
@@ -177,15 +177,15 @@ class Aliases:
     def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
         """One of the ops `ON_LISTS` has been traced: what it puts into a list, or takes out of it, is that object itself."""
         items = who(ins["Array"] if "Array" in ins else ins["X"])
-        held, parts = dict(self._elements(items)), dict(self.made_of(items))
+        held, parts = dict(self._elements(items)), dict(self.candidates_of(items))
         if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):
             held |= self.within(x)
-            parts |= self.made_of(x)
+            parts |= self.candidates_of(x)
         lists = {id(items): items, **self._sharing(items)}
         if "Other" in ins:
             other = who(ins["Other"])
             held |= self._elements(other)
-            parts |= self.made_of(ins["Other"])
+            parts |= self.candidates_of(ins["Other"])
             lists |= {id(other): other, **self._sharing(other)}
         for out in outs:
             self.consists(out, parts)
@@ -200,7 +200,7 @@ class Aliases:
         of = who(array)
         self.link(items, self._elements(of))
         self._share(items, {id(of): of, **self._sharing(of)} if isinstance(of, StagedList) else self._sharing(of))
-        self.consists(items, self.made_of(array))
+        self.consists(items, self.candidates_of(array))
 
     def within(self, x: Any) -> dict[int, Any]:
         """What a list holds that x has been put into: not the lists that x was in before."""
@@ -425,7 +425,7 @@ class Carried:
         sources = [[(parent, x), (blocks[-1], end)] for x, end in zip(initial, ends, strict=True)]
         own = {id(who(s)): i for i, s in enumerate(starts) if shared(s)}
         # what one variable is goes on to another one in the next iteration, and from there to a third
-        before = [{own[key] for key in aliases.made_of(end) if key in own} if shared(end) else set() for end in ends]
+        before = [{own[key] for key in aliases.candidates_of(end) if key in own} if shared(end) else set() for end in ends]
         parts = [[(home, x) for j in reached(before, i) for home, x in sources[j] if shared(x)] for i in range(len(ends))]
         known = [{key: v for _, x in found for key, v in self._known_of(x, new).items() if key not in own}
                  for new, found in zip(results, parts, strict=True)]  # fmt: skip
@@ -434,7 +434,7 @@ class Carried:
         for new, others, found in zip(results, known, parts, strict=True):
             if shared(new):
                 aliases.link(new, others)
-                aliases.consists(new, {key: v for _, x in found for key, v in aliases.made_of(x).items() if key not in own})
+                aliases.consists(new, {key: v for _, x in found for key, v in aliases.candidates_of(x).items() if key not in own})
                 for home, x in found:
                     aliases.mark_like(new, parent, x, home)
         for i, j in sorted(tied):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...tensor import Tensor
 from .. import roles
-from ..pyfacts.attribute_lookup import MISSING, defined, dict_of, held, is_kept_elsewhere
+from ..pyfacts.attribute_lookup import MISSING, defined, dict_of, held, is_slot
 from ..pyfacts.conversions import conversion_of
 from ..pyfacts.foreign import FORMATTING, LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
 from ..pyfacts.tensor_attributes import OF_TENSORS
@@ -108,7 +108,7 @@ class AttributeWalk(Reached):
     def _is_kept(self, x: Any, name: str, found: Any) -> bool:
         """Whether an attribute, of which this is what the class has, is kept by a class that is written in C: that makes what it gives at
         each reading perhaps, so what is only read counts if it is the same where it is equal."""
-        return is_kept_elsewhere(found) and (name in self.changed or _is_plain(held(x, name)))
+        return is_slot(found) and (name in self.changed or _is_plain(held(x, name)))
 
     def _names_of(self, cls: type) -> frozenset[str]:
         """The names of a class and its bases."""

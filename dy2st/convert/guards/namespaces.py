@@ -226,7 +226,7 @@ OF_NAMESPACES: dict[Any, Any] = {
 """What is called in the place of functions that find modules, and what is in them and in classes."""
 
 
-def set_unseen(what: str) -> StagedValueError:
+def untracked_write(what: str) -> StagedValueError:
     """The error of a variable that is set so that a call of the compiled program would not set it."""
     return StagedValueError(
         f"the {what} is set, or deleted, by a key or in code that runs as it is, which would be done once, while tracing, "

@@ -121,7 +121,7 @@ class Reached:
         """The name by which code reads a place that is no item."""
         return self._variables.get(id(place.holder), place.entry)
 
-    def left_on_tensors(self) -> str | None:
+    def new_tensor_attribute(self) -> str | None:
         """The name of an attribute of a tensor outside that is new and a value of the trace; all such are deleted."""
         found = None
         for place in self.places.values():

@@ -248,14 +248,14 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
             tracer.make(args[0])
         if new or static:
             return hub.call(raw)(*args, **kwargs)
-        seen_by = hub.onlooker(tracer, raw.__name__, args[0], sys._getframe(1))
+        seen_by = hub.enclosing_handler(tracer, raw.__name__, args[0], sys._getframe(1))
         if seen_by is None:
             return hub.call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
-        tracer.tries.onlookers.append(seen_by)
+        tracer.tries.enclosing_handlers.append(seen_by)
         try:
             return hub.call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
         finally:
-            tracer.tries.onlookers.remove(seen_by)
+            tracer.tries.enclosing_handlers.remove(seen_by)
 
     method._dy2st_function = raw  # type: ignore[attr-defined]
     return method

@@ -20,8 +20,8 @@ _HINTS = {
 }
 
 
-class Elsewhere:
-    """An object whose statement assigns one of these."""
+class StructuralState:
+    """The object of a statement that assigns its class, its dict, its bases or the value of a cell."""
 
     __slots__ = ("owner",)
     owner: Any

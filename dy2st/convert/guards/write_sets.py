@@ -10,7 +10,7 @@ from typing import Any
 from ...tensor import Tensor
 from .. import roles
 from ..effects.cells import OuterVariable
-from ..pyfacts.attribute_lookup import MISSING, defined, is_kept_elsewhere
+from ..pyfacts.attribute_lookup import MISSING, defined, is_slot
 from ..pyfacts.tensor_attributes import OF_TENSORS
 from ..values.containers import is_container
 from .places import AttributeVariable
@@ -51,7 +51,7 @@ class Changeable:
                 cls = x if isinstance(x, type) else type(x)
                 self._named[id(cls)] = cls
                 if cls is not x:
-                    variables += [AttributeVariable(n, x) for n in reach.changed if is_kept_elsewhere(defined(cls, n))]
+                    variables += [AttributeVariable(n, x) for n in reach.changed if is_slot(defined(cls, n))]
         self._objects, self._dicts = len(reach.objects), len(reach.dicts)
         for x in self._named.values():
             variables += self._variables_of(x)

@@ -25,7 +25,7 @@ from ..values.lazy_iterables import Staged, _row, like, staged
 from ..values.leaf_types import element_type, stackable
 from ..values.staged_list import StagedList
 from .outer_iterators import use_up, with_effect
-from .underlying import behind, is_repeatable, parts_of_map, sources_behind
+from .underlying import behind, is_repeatable, parts_of_map, underlying_sources
 
 _MOST_ITEMS = 100_000
 class StagedRange(Staged):
@@ -94,7 +94,7 @@ def indexed(x: Any, what: str) -> Staged:
         return found
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
-    sources = sources_behind(x)
+    sources = underlying_sources(x)
     used = behind(x)
     items, sources = with_effect(x, sources, lambda: listed(x)) if sources.run else (listed(x), sources)
     use_up(used)

@@ -116,7 +116,7 @@ def is_repeatable(x: Any) -> bool:
     return isinstance(x, (Walk, *_OF_CONTAINERS)) or not hasattr(type(x), "__next__")
 
 
-def containers_behind(x: Any) -> list[Any]:
+def underlying_containers(x: Any) -> list[Any]:
     """The lists, deques and dicts of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
     if type(x) is list:
         return [x]
@@ -131,7 +131,7 @@ def containers_behind(x: Any) -> list[Any]:
     return found
 
 
-def sources_behind(x: Any) -> Sources:
+def underlying_sources(x: Any) -> Sources:
     """What an iterable of Python's takes its items from, if all are taken now."""
     run = [] if hasattr(type(x), "__next__") else [x]  # a class of the user's may say what it gives
     for part in behind(x):
@@ -143,7 +143,7 @@ def sources_behind(x: Any) -> Sources:
             run.append(part)
         if isinstance(part, ByIndex):
             run.append(vars(part)["_items"])
-    return Sources(tuple(containers_behind(x)), tuple(walks(x)), tuple(with_code(run)))
+    return Sources(tuple(underlying_containers(x)), tuple(walks(x)), tuple(with_code(run)))
 
 
 def parts_of_map(x: Any) -> tuple[Callable, list[Any]] | None:

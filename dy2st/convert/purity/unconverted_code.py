@@ -76,7 +76,7 @@ def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[
     asked = frozenset[str]().union(*map(_questions, reached.codes.values()))
     sizes = _CLASS in asked and sorted(_SIZES & reached.names)
     for x in reached.values.values() if asked else ():
-        what = _told_apart(x, asked)
+        what = _distinguished(x, asked)
         if what is None and sizes and isinstance(x, Tensor) and x.is_symbolic and any(n < 0 for n in x._value.shape):
             what = f"the {sizes[0]} of a tensor of any size"
         if what is not None:
@@ -94,7 +94,7 @@ def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[
     return [x for x in reached.others if isinstance(x, GENERATORS)]
 
 
-def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
+def _distinguished(x: Any, asked: frozenset[str]) -> str | None:
     """What a value is, if code that asks this would take what stands for it for the value; None if not."""
     if isinstance(x, (MaybeNone, MaybeValue)):
         return "a value that is None in some runs"

@@ -97,7 +97,7 @@ def _of_the_moment(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 OF_THE_MOMENT: dict[Any, Callable] = {f: functools.partial(_of_the_moment, f) for f in _OF_THE_MOMENT}
 
 
-def require_followed(owner: Any, name: str) -> None:
+def require_traceable_method(owner: Any, name: str) -> None:
     """StagedValueError if a method of an object would do something once, while tracing, that each call should do."""
     if name in _OF_POSITION:
         require_fresh_file(owner, name)
@@ -130,7 +130,7 @@ def require_fresh_file(file: Any, name: str) -> None:
     raise done_once(f"{name}() of a file that is open already", hint)
 
 
-def require_items_followed(a: Any) -> None:
+def require_traceable_items(a: Any) -> None:
     """StagedValueError if entries of such an object are assigned or deleted."""
     kept = isinstance(a, (memoryview, type(os.environ))) or a is sys.modules or is_done_once(a, "__setitem__")
     if kept and current_tracer() is not None:

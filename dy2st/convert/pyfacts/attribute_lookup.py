@@ -55,7 +55,7 @@ def may_change_class(cls: type) -> bool:
     return bool(cls.__flags__ & HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
-def is_kept_elsewhere(found: Any) -> bool:
+def is_slot(found: Any) -> bool:
     """Whether what a class has is a slot, or what a class that is written in C keeps elsewhere (the `args` of an exception)."""
     return isinstance(found, _SLOTS) and found.__name__ not in ("__dict__", "__class__", "__weakref__")
 

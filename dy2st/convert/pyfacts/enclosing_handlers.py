@@ -1,4 +1,4 @@
-"""What stands around code that is being traced, and would see what is raised there."""
+"""Exception handlers on the Python stack that are not converted: they would see an exception that is raised while tracing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ...errors import StructureError
 
 
 @dataclass(eq=False)
-class Onlooker:
-    """It cannot be shown what only the run knows to be raised.
+class EnclosingHandler:
+    """An unconverted handler. A data-dependent exception cannot be shown to it.
 
     Attributes:
         takes: whether it matters to it that an exception of this class is raised; None if its end tells.

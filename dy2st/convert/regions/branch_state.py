@@ -25,8 +25,12 @@ from ..values.trees import attributes_of, build, split
 Changes = dict[int, list[tuple[Cell, Any]]]
 
 
-class Left:
-    """What two sides of a branch left in containers; None for a side that does not come to its end."""
+class BranchState:
+    """Post-branch copies of outer containers that two sides have changed, for the phis at the join.
+
+    Args:
+        outcomes: of the sides; None for one that does not come to its end.
+    """
 
     def __init__(self, outcomes: Sequence[Outcome | None]):
         self._changes = [changes_of(o.changes.values() if o else ()) for o in outcomes]

@@ -23,8 +23,8 @@ from ..values.trees import is_frozen, is_slotted, split
 ROLE = roles.BOOKKEEPING
 
 
-class Sealed:
-    """What must stay as it is from some moment on, with what it has in its attributes then."""
+class FrozenState:
+    """Objects that must not change from some moment on, with the attributes that they have then."""
 
     def __init__(self) -> None:
         self._known: list[tuple[Any, dict[str, Any], Location | None]] = []
@@ -32,7 +32,7 @@ class Sealed:
 
     def merged(self, objects: Iterable[Any]) -> None:
         """These have become one of several, or are one of these. They are sealed when the branch or loop has left all in its place."""
-        self._new += [x for x in objects if is_sealed(type(x))]
+        self._new += [x for x in objects if is_frozen_class(type(x))]
 
     def settle(self) -> None:
         new, self._new = self._new, []
@@ -40,7 +40,7 @@ class Sealed:
             self.add(x)
 
     def add(self, x: Any) -> None:
-        if is_sealed(type(x)):
+        if is_frozen_class(type(x)):
             self._known.append((x, members_of(x), user_location()))
 
     def argument(self, value: Any) -> None:
@@ -72,6 +72,6 @@ class Sealed:
         return len(self._known)
 
 
-def is_sealed(cls: type) -> bool:
+def is_frozen_class(cls: type) -> bool:
     """Whether objects of a class are not to change, but can."""
     return is_frozen(cls) or (issubclass(cls, tuple) and cls is not tuple)

@@ -19,7 +19,7 @@ from ..guards.places import AttributeVariable
 from ..pyfacts.python_frames import assign, frames, named_variables, variables
 from ..pyfacts.undefined import Undefined
 from ..values.dynamic_list import DynamicList, is_in_place
-from ..values.holders import globals_in, is_made_anew, mapped, places_in
+from ..values.holders import globals_in, is_replaced_on_change, mapped, places_in
 from ..values.holders import parts_of as held_in
 from ..values.record_list import dynamic_list, parts_of
 from ..values.staged_dict import CLASSES, StagedDict
@@ -168,11 +168,11 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
                 if new is not value:
                     put(new)
                     given += [partial(put, value)] if is_kept and not is_new else []
-        if not is_made_anew(holder):
-            _require_apart(holder, items, staged)
+        if not is_replaced_on_change(holder):
+            _require_replaceable(holder, items, staged)
 
 
-def _require_apart(holder: Any, items: Any, staged: DynamicList | StagedDict) -> None:
+def _require_replaceable(holder: Any, items: Any, staged: DynamicList | StagedDict) -> None:
     """StructureError if what cannot be given another object holds this one."""
     if all(substituted(part, items, staged) is part for part in held_in(holder) or ()):
         return

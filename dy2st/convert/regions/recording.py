@@ -31,7 +31,7 @@ from ..values.symbolic_texts import StagedText
 
 if TYPE_CHECKING:
     from ..guards.argument_identity import StandIns
-    from ..trace.active_tries import Attempts
+    from ..trace.active_tries import ActiveTries
     from ..training.training_step import Gradients
 
 ROLE = roles.BOOKKEEPING
@@ -96,7 +96,7 @@ class Recording(Flags):
     }
 
     gradients: Gradients
-    tries: Attempts
+    tries: ActiveTries
     stand_ins: StandIns
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]]) -> None:
@@ -135,7 +135,7 @@ class Recording(Flags):
         self._count += 1
         if self._count > self.limit:
             self._end()
-        if op.may_raise and (self.tries.active or self.tries.onlookers) and self.tries.intercept(op, ins, attrs):
+        if op.may_raise and (self.tries.active or self.tries.enclosing_handlers) and self.tries.intercept(op, ins, attrs):
             return ()
         values = tuple(
             [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
@@ -174,7 +174,7 @@ class Recording(Flags):
             elif target is not None:
                 for t, v in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
                     v.stop_gradient = True
-                    self.assign(t, self.lift(self.apart(t, Tensor.wrap(v))) if self.gradients.stepping else v)
+                    self.assign(t, self.lift(self.keep_gradient_place(t, Tensor.wrap(v))) if self.gradients.stepping else v)
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))

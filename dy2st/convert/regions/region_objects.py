@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..trace.tracer import Tracer
 
 
-class Made:
-    """What has been made since a branch or a loop body began."""
+class RegionObjects:
+    """Which objects a region has created."""
 
     def __init__(self, tracer: Tracer, frame: Frame):
         self.frame, self._tracer = frame, tracer
@@ -41,7 +41,7 @@ class Copies:
         cells: what has changed since, with the values that it had.
     """
 
-    def __init__(self, made: Made, cells: dict[tuple, tuple[Cell, Any]]):
+    def __init__(self, made: RegionObjects, cells: dict[tuple, tuple[Cell, Any]]):
         self._made, self._cells, self._changes = made, cells, changes_of(cells.values())
         self._copies: dict[int, Any] = {}
         self._objects: dict[int, tuple[Any, Any]] = {}

@@ -126,7 +126,7 @@ class Watcher:
             self._meet(container)
         self.iterators.update((key, x) for key, x in holders.items() if hasattr(type(x), "__next__"))
         # what is first met in a block that is being traced is as new as that is
-        new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_made(x)}
+        new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_created(x)}
         self._classes.update(new)
         self._watch_attributes_of(new.values(), ())
         if self.reach.given:
@@ -158,7 +158,7 @@ class Watcher:
         self._meet(function.__dict__)
         self.attributes.setdefault(id(function.__dict__), function)
 
-    def is_made_class(self, cls: type) -> bool:
+    def is_created_class(self, cls: type) -> bool:
         """Whether a class is one that the functions have made: neither it nor an object of it was there before."""
         return is_of_a_call(cls) and id(cls) not in self._classes_before
 
@@ -168,7 +168,7 @@ class Watcher:
         known = (*self.before.values(), *self._owners_before)
         return {id(c) for cls in {id(k): k for x in known for k in (x if isinstance(x, type) else type(x),)}.values() for c in cls.__mro__}
 
-    def _is_made(self, cls: type) -> bool:
+    def _is_created(self, cls: type) -> bool:
         """Whether a class ends with the call, as a function has made it."""
         return is_of_a_call(cls) and id(cls) not in self.reach.objects
 
@@ -180,7 +180,7 @@ class Watcher:
     def watch_attribute(self, cls: type, name: str) -> None:
         """An attribute of a class is about to change, for the first time it may be."""
         variable = AttributeVariable(name, cls)
-        if not self._is_made(cls):
+        if not self._is_created(cls):
             self.watch_variable(variable)
         else:
             self._watch_inner(variable)

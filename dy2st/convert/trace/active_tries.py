@@ -1,7 +1,7 @@
 """The bodies of `try` statements while they are traced: behind what the run may raise in one, what follows is traced into the other branch,
 up to the end of the body.
 
-A raise that only the run knows is a jump, like `break` and early `return`: behind it code goes on in a block (`Rest`) that runs
+A raise that only the run knows is a jump, like `break` and early `return`: behind it code goes on in a block (`Continuation`) that runs
 unless the exception is raised. That block ends where the code that is traced as one does: at the end of a branch or of a loop body,
 which hands on whether it raises, or of the `try`, where the handlers follow.
 """
@@ -27,11 +27,11 @@ from ...tensor.location import is_own, path_of, user_location
 from .. import hub
 from ..effects.cells import Cell, TensorCell, is_variable_of, variables_of
 from ..effects.region_frames import Frame, Side
-from ..pyfacts.enclosing_handlers import Onlooker
+from ..pyfacts.enclosing_handlers import EnclosingHandler
 from ..pyfacts.raise_context import refused_by
 from ..regions.failure_predicates import is_power_of_floats, tests
 from ..regions.list_promotion import grown
-from ..regions.region_objects import Copies, Made, contents_of
+from ..regions.region_objects import Copies, RegionObjects, contents_of
 from ..values.maybe_none import MaybeNone
 from ..values.one_of import OneOf
 from ..values.symbolic_texts import text
@@ -75,7 +75,7 @@ def _asked(named: Callable[[], Any]) -> Any:
 
 
 @dataclass
-class Attempt:
+class ActiveTry:
     """A `try` whose body is being traced.
 
     Attributes:
@@ -108,8 +108,8 @@ class Attempt:
 
 
 @dataclass
-class Rest:
-    """The block of what follows where something may be raised, or one thing of several."""
+class Continuation:
+    """The no-throw continuation: the block of what follows an op that may raise, or one op of several."""
 
     raised: Sequence[Raised]
     block: Block
@@ -121,15 +121,15 @@ class Rest:
 
 @dataclass
 class _Scope:
-    """Code that is traced as one, with the rests that have begun in it; `direct`: the body of a `try`."""
+    """Code that is traced as one, with the continuations that have begun in it; `direct`: the body of a `try`."""
 
     frame: Frame | None
     direct: bool
     carried: dict[tuple, Cell]
-    rests: list[Rest] = field(default_factory=list)
+    continuations: list[Continuation] = field(default_factory=list)
 
 
-class Attempts:
+class ActiveTries:
     """The `try`s of a trace whose bodies are being traced, from the outside in.
 
     Attributes:
@@ -141,8 +141,8 @@ class Attempts:
         self.tracer = tracer
         self.opened = 0
         self.causes = Causes()
-        self.active: list[Attempt] = []
-        self.onlookers: list[Onlooker] = []
+        self.active: list[ActiveTry] = []
+        self.enclosing_handlers: list[EnclosingHandler] = []
         self._scopes: list[_Scope] = []
         self._certain = 0
         self._places: dict[int, tuple[Exception, Location | None]] = {}
@@ -151,19 +151,19 @@ class Attempts:
         """Whether a `try` may catch one of these exceptions."""
         return any(a.takes(kind) for a in self.active for kind in kinds)
 
-    def require_unseen(self, location: Location | None, *kinds: type[Exception], by_size: bool = False) -> None:
-        """StructureError if an onlooker would see one of these exceptions before a `try` catches it; see `Onlooker.sizes`."""
+    def require_unobserved(self, location: Location | None, *kinds: type[Exception], by_size: bool = False) -> None:
+        """StructureError if an enclosing handler would see one of these before a `try` catches it; see `EnclosingHandler.sizes`."""
         if location is not None and is_own(location.file):  # in a layer of ours, say
             location = user_location(2)
-        for onlooker in reversed(self.onlookers):
+        for handler in reversed(self.enclosing_handlers):
             for kind in kinds:
-                if (by_size and not onlooker.sizes) or any(a.takes(kind) for a in self.active[onlooker.depth :]):
+                if (by_size and not handler.sizes) or any(a.takes(kind) for a in self.active[handler.depth :]):
                     continue
-                matters = onlooker.takes(kind)
+                matters = handler.takes(kind)
                 if matters:
-                    raise onlooker.refusal(kind, location)
-                if matters is None and onlooker.passed is None:
-                    onlooker.passed = kind, location
+                    raise handler.refusal(kind, location)
+                if matters is None and handler.passed is None:
+                    handler.passed = kind, location
 
     @contextmanager
     def certain(self) -> Iterator[None]:
@@ -211,7 +211,7 @@ class Attempts:
                     raised.forget(scope.frame)
             return values, ended
         except BaseException as error:
-            for rest in reversed(scope.rests):
+            for rest in reversed(scope.continuations):
                 rest.context.__exit__(type(error), error, error.__traceback__)
             raise
         finally:
@@ -231,9 +231,9 @@ class Attempts:
         location = self.place(error)
         if location is None and self.wants(type(error)) and not is_of_tracing(error):
             location = path_of(error)  # raised by a function of ours, as eagerly
-        if location is None or (not scope.rests and (scope.direct or not self.wants(type(error)))):
+        if location is None or (not scope.continuations and (scope.direct or not self.wants(type(error)))):
             raise error
-        self.require_unseen(location, type(error))
+        self.require_unobserved(location, type(error))
         if not self.wants(type(error)):
             append_raise(self.tracer, self.tracer.block, error, location)
             return []
@@ -243,14 +243,14 @@ class Attempts:
         return [raised]
 
     def _closed(self, scope: _Scope, values: tuple | None, ended: list[Raised]) -> tuple[tuple | None, list[Raised]]:
-        """Ends the rests, from the inside out."""
+        """Ends the continuations, from the inside out."""
         tracer = self.tracer
-        while scope.rests:
-            rest = scope.rests[-1]
+        while scope.continuations:
+            rest = scope.continuations[-1]
             outcome = None if values is None else tracer.outcome(values, rest.frame)
             growing = grown(rest.frame)
             rest.context.__exit__(None, None, None)
-            scope.rests.pop()
+            scope.continuations.pop()
             # a handler gets a list of dynamic length as a value, but a dict by what its parts have become
             if growing and (outcome is not None or (ended and any(isinstance(items, dict) for items, _ in growing))):
                 raise StructureError(
@@ -274,7 +274,7 @@ class Attempts:
             return
         tracer = self.tracer
         scope = self._scopes[-1] if self._scopes else None
-        around = None if scope is None else scope.rests[-1].frame if scope.rests else scope.frame
+        around = None if scope is None else scope.continuations[-1].frame if scope.continuations else scope.frame
         if scope is None or around is not (tracer.frames[-1] if tracer.frames else None):
             raise refused("in this place (in a function of the Program, say)", user_location())
         for r in raised:
@@ -283,12 +283,12 @@ class Attempts:
         tracer.watch_locals()
         block = tracer.sub_block()
         context = tracer.frame(block)
-        scope.rests.append(Rest(raised, block, context, context.__enter__(), user_location(), set(tracer.watched)))
+        scope.continuations.append(Continuation(raised, block, context, context.__enter__(), user_location(), set(tracer.watched)))
 
     def _save(self, scope: _Scope, raised: Raised) -> None:
         """Notes what there is where something is raised."""
         tracer, attempt = self.tracer, self.active[-1]
-        base = scope.frame if not scope.direct else scope.rests[0].frame if scope.rests else None
+        base = scope.frame if not scope.direct else scope.continuations[0].frame if scope.continuations else None
         changes = tracer.changes(base) if base is not None else {}
         changes |= {key: (cell, cell.read()) for key, cell in scope.carried.items() if key not in changes}
         for key, found in changes.items():
@@ -298,7 +298,7 @@ class Attempts:
             raised.state = attempt.get_state()
         if base is not None:
             # what is made in the branch, or behind another raise, may change behind this one, where nobody else sees it
-            copies = Copies(Made(tracer, base), raised.cells)
+            copies = Copies(RegionObjects(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
             raised.parts.values = list(map(copies.of, raised.parts.values))
             raised.copied += copies.contents
@@ -311,7 +311,7 @@ class Attempts:
     def _of_rests(self, scope: _Scope) -> dict[tuple, tuple[Cell, Any]]:
         """What has changed behind raises of what was made behind another one, or in the branch."""
         found: dict[tuple, tuple[Cell, Any]] = {}
-        for rest in scope.rests[1:] if scope.direct else scope.rests:
+        for rest in scope.continuations[1:] if scope.direct else scope.continuations:
             found = self.tracer.changes(rest.frame) | found
         return {key: (cell, value) for key, (cell, value) in found.items() if not isinstance(cell, TensorCell)}
 
@@ -328,8 +328,8 @@ class Attempts:
         types = [TensorType(t.dtype, dims.from_static(t._value.shape)) for t in tensors]
         if not op.may_raise_for(types, attrs) and not is_power_of_floats(op, types, attrs):
             return False
-        if self.onlookers:
-            self.require_unseen(user_location(4), *kinds, by_size=_by_size(op, ins))
+        if self.enclosing_handlers:
+            self.require_unobserved(user_location(4), *kinds, by_size=_by_size(op, ins))
         if not self.wants(*kinds):
             return False
         location = user_location(4)
@@ -351,7 +351,7 @@ class Attempts:
 
     def caught(self, flag: Tensor, error: Exception, location: Location | None) -> bool:
         """Whether a `try` may catch an exception that is raised where a flag is true; what follows is traced behind it then."""
-        self.require_unseen(location, type(error))
+        self.require_unobserved(location, type(error))
         if not self.wants(type(error)):
             return False
         self._require_passable(location)

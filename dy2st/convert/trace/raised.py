@@ -19,7 +19,7 @@ from ..effects.cells import Cell, TensorCell
 from ..effects.may_alias import is_inside
 from ..effects.region_frames import Frame
 from ..hub import renamed
-from ..regions.region_objects import Made
+from ..regions.region_objects import RegionObjects
 from .exception_objects import Parts
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Raised:
 
     def forget(self, frame: Frame) -> None:
         """What was made in a frame ends with it; the variables have copies of it."""
-        made = Made(self.tracer, frame)
+        made = RegionObjects(self.tracer, frame)
 
         def lasts(cell: Cell) -> bool:
             return not made.holds(cell.target) if isinstance(cell, TensorCell) else cell.target in frame.containers

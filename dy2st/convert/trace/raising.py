@@ -111,7 +111,7 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     location = tracer.tries.place(error)
     if location is None:
         raise error
-    tracer.tries.require_unseen(location, type(error))
+    tracer.tries.require_unobserved(location, type(error))
     append_raise(tracer, block, error, location)
 
 

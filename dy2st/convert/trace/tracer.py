@@ -36,7 +36,7 @@ from ..regions.choice_mutation import Chosen
 from ..regions.list_promotion import current, grown, repeated, take_back
 from ..regions.recording import Recording
 from ..regions.write_journal import Watcher
-from ..training.created_state import StateMade
+from ..training.created_state import CreatedState
 from ..training.traced_gradients import gradients
 from ..training.tracer_training import Trained
 from ..training.training_step import Gradients
@@ -48,14 +48,14 @@ from ..values.one_of import Options, values_of
 from ..values.record_list import RecordList, parts_of
 from ..values.staged_dict import StagedDict
 from ..values.staged_list import StagedList
-from .active_tries import Attempts
+from .active_tries import ActiveTries
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ..control.loop_cache import Settled
+    from ..control.loop_cache import LoopTypes
     from ..control.recursion import StagedFunction
-    from ..control.recursion_signatures import Settled as SettledCalls
+    from ..control.recursion_signatures import RecursionTypes
     from ..control.while_stmt import Loop
     from ..purity.python_random import Drawn
     from ..purity.world_reads import Question
@@ -91,7 +91,7 @@ class Tracer(Watcher, Trained, Recording):
         trying: whether operands of an `and` or `or` are traced to see whether they can do without a branch.
         ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
         tries: the `try` statements whose bodies are being traced.
-        settled: what loops came to, by where they are and the names of their variables; signatures: likewise, what the calls of recursive
+        loop_types: what fixed points loops have, by their places and variables; signatures: likewise, what the calls of recursive
             functions did.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
@@ -120,22 +120,22 @@ class Tracer(Watcher, Trained, Recording):
         self.filters = warnings.filters
         self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
         self.stdout, self.stderr = sys.stdout, sys.stderr
-        self.tries = Attempts(self)
+        self.tries = ActiveTries(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
         self.sharing = Sharing(self)
         self.walks = OuterWalks(self)
         self.gradients = Gradients(self)
-        self.state_made = StateMade(self)
+        self.state_made = CreatedState(self)
         self.placeholders: Sequence[Tensor] = ()
         self.inputs: Sequence[Variable] = ()
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.grew: dict[int, tuple[list, Any, Location | None]] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
-        self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
-        self.signatures: dict[tuple, SettledCalls] = {}
+        self.loop_types: dict[tuple[Location | None, tuple[str, ...]], LoopTypes] = {}
+        self.signatures: dict[tuple, RecursionTypes] = {}
         self.recursive, self.unrolled = frozenset(recursive), frozenset(unrolled)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CHANGING = (types.MappingProxyType, memoryview, type(threading.Lock()), type(threading.RLock()), np.random.Generator)
 
 
-class StateMade:
+class CreatedState:
     """What a trace has made.
 
     Attributes:

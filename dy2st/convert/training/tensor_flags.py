@@ -21,7 +21,7 @@ from ..hub import TracerBase
 from ..values.original_variables import first_value
 
 if TYPE_CHECKING:
-    from .created_state import StateMade
+    from .created_state import CreatedState
 
 
 class Flags(TracerBase):
@@ -48,7 +48,7 @@ class Flags(TracerBase):
     placeholders: Sequence[Tensor]
     inputs: Sequence[Variable]
     aliases: Aliases
-    state_made: StateMade
+    state_made: CreatedState
 
     def __init__(self, block: Callable[[], Block]):
         super().__init__(block)
@@ -212,7 +212,7 @@ class Flags(TracerBase):
         _, attached, detached = self.detached.pop(id(tensor), (None, None, None))
         if not stop and attached is not None:
             again = Tensor.wrap(attached, False)
-            new = again if detached is v else self.apart(again, tensor)
+            new = again if detached is v else self.keep_gradient_place(again, tensor)
         else:
             before = dispatch.set_grad(False)
             try:
@@ -237,7 +237,7 @@ class Flags(TracerBase):
         before, freed = self.freed.get(id(tensor), (None, None))
         return before if before is not None and freed is v else v
 
-    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
+    def keep_gradient_place(self, tensor: Tensor, new: Tensor) -> Tensor:
         before = dispatch.set_grad(True)
         try:
             if not tensor._stops:

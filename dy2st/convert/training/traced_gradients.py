@@ -139,7 +139,7 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Varia
                   blocked: Sequence[str], what: str) -> list[Variable | None]:  # fmt: skip
     """The variables of the gradients, which may be absent in some runs; `what` is called. See `gradients`.
 
-    Whether gradients flow through an earlier iteration of a loop is asked when that is complete (`Gradients.require_apart`).
+    Whether gradients flow through an earlier iteration of a loop is asked when that is complete (`Gradients.require_independent`).
 
     Raises:
         StagedValueError: the gradient flows through the call of a function that calls itself, in a branch or a loop.
@@ -150,7 +150,7 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Varia
     found = found_by(tracer, outputs, [*wrt, *extra], grad_outputs, blocked, what)
     flows = {v.name for v, g in zip(extra, found[len(wrt):], strict=True) if g is not None}
     for block, (params, sources) in zip(around, begun, strict=True):
-        tracer.gradients.note_apart(block, [v.name for v in params if v.name in flows], sources, what)
+        tracer.gradients.assume_independent(block, [v.name for v in params if v.name in flows], sources, what)
     return found[: len(wrt)]
 
 

@@ -54,10 +54,10 @@ class Trained(Flags):
             self.state_made.note_parameter(name)
         return None
 
-    def on_state_made(self, name: str) -> None:
+    def on_state_created(self, name: str) -> None:
         self.state_made.note(name)
 
-    def on_layer_made(self, layer: Any) -> None:
+    def on_layer_created(self, layer: Any) -> None:
         self.state_made.layers[id(layer)] = layer
 
     def on_state_read(self, state: dict) -> None:

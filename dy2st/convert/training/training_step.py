@@ -186,13 +186,13 @@ class Gradients:
             own = {id(who(t)): who(t), **tracer.aliases.of(t)}
             self.inputs |= {key: x for key, x in own.items() if key in outside}
 
-    def note_apart(self, block: Block, values: Iterable[str], sources: Iterable[str], what: str) -> None:
+    def assume_independent(self, block: Block, values: Iterable[str], sources: Iterable[str], what: str) -> None:
         """Gradients have been taken by `sources`, in one iteration of a loop, as if none of `values`, with which it begins, was computed
         from these: which the loop tells when it is complete."""
         at = user_location(4)
         self._apart += ((block, value, source, what, at) for source in sources for value in values if value != source)
 
-    def require_apart(self) -> None:
+    def require_independent(self) -> None:
         """StagedValueError if such a value is computed from such a source, in an earlier iteration."""
         dependence = Dependence(self._tracer.program) if self._apart else None
         for block, value, source, what, location in self._apart:

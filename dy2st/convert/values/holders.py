@@ -217,7 +217,7 @@ def _method_like(value: Any, owner: Any) -> Any:
     return getattr(owner, value.__name__, value)  # the lists of Python have not all that ours have
 
 
-def is_made_anew(x: Any) -> bool:
+def is_replaced_on_change(x: Any) -> bool:
     """Whether there is another one in the place of a value where what it holds changes."""
     return isinstance(x, (*_MADE_ANEW, MaybeAttribute, MaybeObject, MaybeValue))
 

@@ -137,7 +137,7 @@ def listed(values: Iterable[Any]) -> str:
     return ", ".join(describe(x) if is_of_users(x) else f"{shown(x):.40}" for x in values)
 
 
-def made_at(x: Any) -> Any:
+def created_at(x: Any) -> Any:
     """The user's location of the op that made a symbolic tensor; None if there is none."""
     v = x._value if isinstance(x, (Tensor, StagedList)) else None
     if isinstance(v, Variable):

@@ -254,7 +254,7 @@ def _named(layout: Layout) -> str:
 
 
 # ---- between entries and columns ----
-def taken_apart(layout: Layout, entry: Any) -> Iterator[Any]:
+def decomposed(layout: Layout, entry: Any) -> Iterator[Any]:
     """What an entry has at the leaves of a layout that admits it."""
     if not isinstance(layout, Parts):
         yield entry
@@ -262,12 +262,12 @@ def taken_apart(layout: Layout, entry: Any) -> Iterator[Any]:
     children = _children(entry, layout.kind, layout.keys, len(layout.children))
     assert children is not None
     for child, x in zip(layout.children, children, strict=True):
-        yield from taken_apart(child, x)
+        yield from decomposed(child, x)
 
 
 def columns_of(layout: Layout, items: Sequence[Any]) -> list[list[Any]]:
     """What these entries have at the leaves, for each leaf."""
-    rows = [list(taken_apart(layout, x)) for x in items]
+    rows = [list(decomposed(layout, x)) for x in items]
     return [[row[i] for row in rows] for i in range(len(leaves(layout)))]
 
 

@@ -27,11 +27,11 @@ from .record_layout import (
     Parts,
     admitting,
     column_types,
+    decomposed,
     joined,
     layout_of,
     put_together,
     stored,
-    taken_apart,
 )
 from .staged_list import StagedList, sample_of
 
@@ -55,7 +55,7 @@ class RecordList(DynamicList):
 
     def __init__(self, layout: Layout, columns: Sequence[StagedList]):
         self.layout, self.columns = layout, tuple(columns)
-        list_tracer().sharing.thing(self)
+        list_tracer().sharing.abstract_object(self)
 
     # ---- reading ----
     def with_columns(self, columns: Sequence[StagedList]) -> RecordList:
@@ -113,7 +113,7 @@ class RecordList(DynamicList):
         """An entry as those of the columns."""
         tracer = list_tracer()
         self._admit(admitting(tracer, self.layout, x, _WHAT))
-        values = taken_apart(self.layout, tracer.entries.lent(x))
+        values = decomposed(self.layout, tracer.entries.lent(x))
         return [stored(tracer, value, c.dtype, c.element_shape) for value, c in zip(values, self.columns, strict=True)]
 
     def _admit(self, layout: Layout) -> None:

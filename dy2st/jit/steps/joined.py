@@ -226,7 +226,7 @@ class JoinedStep:
         behind = [] if plan.first_write is None else plan.ops[plan.first_write :]
         # in a loop behind the first change of a parameter the handler of a signal would find some of them changed
         has_loops = any(op is not None and op.type in LOOPS for op in behind)
-        self._unseen: contextlib.AbstractContextManager[None] = signals.unseen() if has_loops else contextlib.nullcontext()
+        self._unseen: contextlib.AbstractContextManager[None] = signals.uninterrupted() if has_loops else contextlib.nullcontext()
         self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
         self.descriptors = {i: descriptor(name) for i, name in self.names.items()}
         where = [None if name is None else descriptor(name) for name in gradients]

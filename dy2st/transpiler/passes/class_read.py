@@ -18,7 +18,7 @@ class ClassRead(Pass):
     >>> manager = PassManager(gast.parse("def f(n, c):\\n    n.__class__ = c\\n    return n.__class__.__name__"))
     >>> print(show(manager.apply(ClassRead)))
     def f(n, c):
-        _dy.Elsewhere(n).__class__ = c
+        _dy.StructuralState(n).__class__ = c
         return _dy.class_of(n).__name__
     """
 
@@ -32,5 +32,5 @@ class ClassRead(Pass):
         if node.attr == "__class__" and isinstance(node.ctx, gast.Load):
             return expression("_dy.class_of(x)", at=node, x=node.value)
         if node.attr in ELSEWHERE and isinstance(node.ctx, gast.Store):
-            node.value = expression("_dy.Elsewhere(x)", at=node, x=node.value)
+            node.value = expression("_dy.StructuralState(x)", at=node, x=node.value)
         return node
