@@ -98,4 +98,4 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 
 # all that these targets make
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-pythons out build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf docs/reference/api $(VENV) .venv-lowest .venv-pythons out build .pytest_cache .mypy_cache .ruff_cache
