@@ -243,7 +243,8 @@ def dispatch_runs(dtype: str) -> Any:
               f"            to = c + (r * c_row + v * {lanes(dtype)}) * {size}",
               f"            past = v * {VECTOR_BYTES}",
               f"            if terms >= {SHORT * some} and terms <= {2 * SHORT * some} and vectors - v >= {VECTORS}:",
-              f"                short_tile(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, far_row, each)"]  # fmt: skip
+              "                short_tile(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, far_row, "
+              "each)"]  # fmt: skip
     scope: dict[str, Any] = {"short_tile": _run_tile(dtype, ROWS, VECTORS, True)}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
