@@ -9,8 +9,8 @@
 
 For each of the 16 places in a tile the sums over channels are a matrix product of filters with tiles, over the register tiles of all
 products. Both are transformed where they are multiplied, some channels at a time, so that they and the sums stay in the cache of the second
-level; a filter is transformed anew for every few vectors of tiles, which costs less than to write it to memory once. The filters of the next
-transforms are asked for during the products, which wait for no memory. Few tiles behind the last whole vector are left to plain sums.
+level; a filter is transformed anew for every few vectors of tiles, which costs less than to write it to memory once. The filters of the
+next transforms are asked for during the products, which wait for no memory. Few tiles behind the last whole vector are left to plain sums.
 
 An infinity or a NaN would reach all four pixels of a tile. So a task whose results are not all finite is done again by plain sums.
 
