@@ -20,6 +20,8 @@ from .values import I32, I64, Instruction, counted, declared
 
 ROWS = {1: 4, 2: 2}
 """Rows of a block, by stride."""
+NARROW_ROWS = 8
+"""Rows of a block of narrow planes."""
 AHEAD = 8192
 """How many bytes ahead an image is asked for: its lines are too short for the machine to foresee them."""
 
@@ -32,9 +34,13 @@ def direct(kernel: int, stride: int, dtype: str) -> Callable[..., None]:
 
     def direct(source: int, weights: int, out: int, channels: int, filters: int, height: int, width: int, out_height: int,
                out_width: int, top: int, left: int, plane: int) -> None:  # fmt: skip
-        image = plane // filters
-        filter_ = plane - image * filters
-        from_ = source + (image * channels + filter_ * channels // filters) * height * width * size
+        filter_ = plane
+        if plane >= filters:
+            filter_ = plane % filters
+        from_ = plane
+        if channels != filters:
+            from_ = plane // filters * channels + filter_ * channels // filters
+        from_ = source + from_ * height * width * size
         sums(from_, weights + filter_ * kernel * kernel * size, out + plane * out_height * out_width * size, height, width, out_height,
              out_width, top, left)  # fmt: skip
 
@@ -62,6 +68,9 @@ def _plane(kernel: int, stride: int, dtype: str, weighted: bool) -> Callable[...
     half = lanes // 2
     whole = _blocks(dtype, kernel, stride, lanes, weighted, True)
     some, few = (_blocks(dtype, kernel, stride, n, weighted, False) for n in (lanes, half))
+    # small planes of so many columns at most are summed from one vector for each line
+    narrow = _blocks(dtype, kernel, stride, half, weighted, False, True) if weighted and tiles.REGISTERS == 32 else few
+    most = min((lanes - kernel) // stride + 1, half) if weighted and tiles.REGISTERS == 32 else 0
 
     def plane(source: int, weights: int, out: int, height: int, width: int, out_height: int, out_width: int, top: int,
               left: int) -> None:  # fmt: skip
@@ -69,37 +78,42 @@ def _plane(kernel: int, stride: int, dtype: str, weighted: bool) -> Callable[...
             whole(source, weights, out, height, width, out_height, out_width, top, left)
         elif out_width > half:
             some(source, weights, out, height, width, out_height, out_width, top, left)
+        elif out_width <= most and out_height <= NARROW_ROWS:
+            narrow(source, weights, out, height, width, out_height, out_width, top, left)
         else:
             few(source, weights, out, height, width, out_height, out_width, top, left)
 
     return plane
 
 
-def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, whole: bool) -> Instruction:
+def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, whole: bool, narrow: bool = False) -> Instruction:
     """blocks(source, weights, out, height, width, out_height, out_width, top, left): a plane by vectors of so many lanes; a `whole` one is
-    no smaller than a block."""
-    scalar, rows, size = SCALARS[dtype], ROWS[stride], dt.size(dtype)
-    vector = ir.VectorType(scalar, lanes)
-    nothing = ir.Constant(vector, [0.0 if weighted else float("-inf")] * lanes)
+    no smaller than a block. A `narrow` one is a block, and a vector of twice as many lanes holds all
+    pixels of a line that are met."""
+    scalar, rows, size = SCALARS[dtype], NARROW_ROWS if narrow else ROWS[stride], dt.size(dtype)
+    read = 2 * lanes if narrow else lanes
+    vector, sum_vector = ir.VectorType(scalar, read), ir.VectorType(scalar, lanes)
+    nothing = ir.Constant(vector, [0.0 if weighted else float("-inf")] * read)
     align = ir.Constant(I32, size)
     # where the vectors of a line begin, from its window; with strides of 2 those of the middle of the windows, which is where an image is
     # cut into lines of memory, if its rows are
-    places = list(range(kernel)) if stride == 1 else [kernel // 2, kernel // 2 + lanes]
+    places = [0] if narrow else list(range(kernel)) if stride == 1 else [kernel // 2, kernel // 2 + lanes]
     reach = places[-1] // lanes + 2  # vectors of a line
 
     def constant(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
 
     def masked(build: ir.IRBuilder, kind: str, result: Any, *arguments: Any) -> Any:
-        name = f"llvm.masked.{kind}.v{lanes}{'f32' if dtype == 'float32' else 'f64'}.p0"
+        lanes_ = next(a.type.count for a in arguments if isinstance(a.type, ir.VectorType))
+        name = f"llvm.masked.{kind}.v{lanes_}{'f32' if dtype == 'float32' else 'f64'}.p0"
         kind_ = ir.FunctionType(result, [a.type for a in arguments])
         return build.call(declared(build.module, kind_, name), arguments)
 
-    def below(build: ir.IRBuilder, first: Any, limit: Any) -> Any:
-        """Which of first, first + 1, ... are in 0..limit; sizes of an image are far below 2 ** 31."""
-        ramp = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes)))
-        lane = build.add(spread(build, build.trunc(first, I32), lanes), ramp)
-        return build.icmp_unsigned("<", lane, spread(build, build.trunc(limit, I32), lanes))
+    def below(build: ir.IRBuilder, first: Any, limit: Any, count: int) -> Any:
+        """Which of so many first, first + 1, ... are in 0..limit; sizes of an image are far below 2 ** 31."""
+        ramp = ir.Constant(ir.VectorType(I32, count), list(range(count)))
+        lane = build.add(spread(build, build.trunc(first, I32), count), ramp)
+        return build.icmp_unsigned("<", lane, spread(build, build.trunc(limit, I32), count))
 
     def larger(build: ir.IRBuilder, a: Any, b: Any) -> Any:
         """The larger values; a NaN wins, as in NumPy."""
@@ -126,6 +140,9 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
         factors = []
         for t in range(kernel * kernel if weighted else 0):
             factors.append(spread(build, build.load(build.gep(taps, [constant(t)])), lanes))
+        if narrow:
+            emit_block(build, pixels, factors, target, outside, height, width, out_height, out_width, top, left, constant(0), constant(0))
+            return
         sizes = ((out_height, rows), (out_width, lanes))
         down, across = (build.sdiv(build.add(n, constant(step - 1)), constant(step)) for n, step in sizes)
         with counted(build, down) as block:
@@ -133,6 +150,11 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
             with counted(build, across) as part:
                 emit_block(build, pixels, factors, target, outside, height, width, out_height, out_width, top, left, y,
                            begins(build, part, lanes, out_width))  # fmt: skip
+
+    def of_one(build: ir.IRBuilder, line: Any) -> list[Any]:
+        """The pixels that meet each tap, of a narrow line. Lanes that are no pixel of the output may have any."""
+        picks = [[min(stride * i + tap, read - 1) for i in range(lanes)] for tap in range(kernel)]
+        return [build.shuffle_vector(line, line, ir.Constant(ir.VectorType(I32, lanes), pick)) for pick in picks]
 
     def of_both(build: ir.IRBuilder, found: list[Any], start: Any, there: Any, column: Any, width: Any, outside: Any) -> list[Any]:
         """For strides of 2 the pixels that meet each tap, of two vectors that begin in the middle of the windows. Those of other taps are
@@ -155,13 +177,13 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
     def emit_block(build: ir.IRBuilder, pixels: Any, factors: list[Any], target: Any, outside: Any, height: Any, width: Any,
                    out_height: Any, out_width: Any, top: Any, left: Any, y: Any, x: Any) -> None:  # fmt: skip
         row, column = (build.sub(build.mul(a, constant(stride)), before) for a, before in ((y, top), (x, left)))
-        inside = [below(build, build.add(column, constant(p)), width) for p in places]
+        inside = [below(build, build.add(column, constant(p)), width, read) for p in places]
         sums: list[Any] = [None] * rows
         for line in range((rows - 1) * stride + kernel):
             at = build.add(row, constant(line))
             there = build.icmp_unsigned("<", at, height)
             start = build.gep(pixels, [build.add(build.mul(at, width), column)])
-            if line < rows * stride:  # what other blocks have not asked for
+            if line < rows * stride and not (narrow and line % 2):  # what other blocks have not asked for
                 for step in range(0, lanes * stride, LINE // size):
                     ask_line(build, build.gep(start, [constant(AHEAD // size + step)]), 0, 3)
             found = []
@@ -169,7 +191,9 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
             for p, mask in zip(places, inside, strict=True):
                 place = build.bitcast(build.gep(here, [constant(p)]), vector.as_pointer())
                 found.append(masked(build, "load", vector, place, align, mask, nothing))
-            if stride == 2:
+            if narrow:
+                found = of_one(build, found[0])
+            elif stride == 2:
                 found = of_both(build, found, start, there, column, width, outside)
             for j, values in enumerate(found):
                 for r in range(rows):
@@ -184,7 +208,7 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
         for r in range(rows):
             here = build.add(y, constant(r))
             at = build.add(build.mul(here, out_width), x)
-            place = build.bitcast(build.gep(target, [at]), vector.as_pointer())
+            place = build.bitcast(build.gep(target, [at]), sum_vector.as_pointer())
             if whole:
                 build.store(sums[r], place, align=size)
                 continue
@@ -195,6 +219,6 @@ def _blocks(dtype: str, kernel: int, stride: int, lanes: int, weighted: bool, wh
                 with then:
                     build.store(sums[r], place, align=size)
                 with otherwise:
-                    masked(build, "store", ir.VoidType(), sums[r], place, align, below(build, constant(0), room))
+                    masked(build, "store", ir.VoidType(), sums[r], place, align, below(build, constant(0), room, lanes))
 
     return Instruction(emit)

@@ -38,6 +38,8 @@ PIECES = 16
 """Tasks that there should be at least, to share among threads."""
 ENTERING, LEAVING, TRANSFORMING = 100, 60, 120
 """What it costs to transform a vector of tiles, of sums of tiles and of filters (see `winograd`), in products of a vector."""
+LEFT = 3
+"""Tiles that are left to plain sums at most, see `few_left`."""
 LARGE = 1 << 16
 """Elements of the output that a task of transforms has at most, but for those of a row of tiles: what follows finds them in a cache."""
 
@@ -224,13 +226,22 @@ def _cut_spread(plan: int, pieces: int, depth: int, taps: int, products: int) ->
     put_words(plan, at.TASKS, pieces * blocks, depth * taps * products // (5 * blocks) + 1)
 
 
+def few_left(tiles_: int, lanes: int) -> int:
+    """How many tiles are left to plain sums: those behind the last whole vector, if these cost less than another vector."""
+    left = tiles_ % lanes
+    return left if tiles_ > lanes and left * 9 < lanes * 2 else 0
+
+
 def _products(high: int, spans: int, width: int, lanes: int, rows: int, depth: int) -> int:
     """What it costs to transform filters and to multiply them with so many rows of tiles, cut into spans."""
-    each = high // spans
-    vectors = high % spans * round_up((each + 1) * width, lanes) + (spans - high % spans) * round_up(each * width, lanes)
+    few, many = high // spans * width, (high // spans + 1) * width
+    left = few_left(many, lanes) * (high % spans) + few_left(few, lanes) * (spans - high % spans)
+    vectors = round_up(many - few_left(many, lanes), lanes) * (high % spans)
+    vectors += round_up(few - few_left(few, lanes), lanes) * (spans - high % spans)
     times = spans * round_up(round_up(vectors, spans), at.WINOGRAD_VECTORS)
     # a product with a single vector waits for the filters
-    return vectors * (16 if vectors > spans else 20) * rows * depth + TRANSFORMING * times * rows * round_up(depth, lanes)
+    products = vectors * (16 if vectors > spans else 20) + left * 36 * 2 // lanes
+    return products * rows * depth + TRANSFORMING * times * rows * round_up(depth, lanes)
 
 
 def plan_winograd(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,

@@ -24,9 +24,11 @@ from .conv_spread import SPREAD_REDUCTION
 from .runs import LINE, Elements, ask_to_write, copy_run, pick_runs, round_up, stack, word
 from .values import external
 
-FAR = 1 << 19 if NARROW else 8 << 20
-"""Bytes of images that no cache near to a core holds: more than these are asked for before they are needed. Of wider panels the machine
-foresees so much by itself that only images behind its last cache gain."""
+FAR = 1 << 19
+"""Bytes of images that no cache near to a core holds: more than these are asked for before they are needed."""
+STEP, FARTHER = 0 if NARROW else 2048, 8 << 20
+"""Where panels are wide and the rows of neighbouring channels are fewer than STEP bytes apart, the machine foresees so much by itself that
+only images of more than FARTHER bytes gain, which are behind its last cache."""
 
 
 def routines(dtype: str) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def routines(dtype: str) -> dict[str, Any]:
         some_taps = min(max(taps, 1), steps)
         some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
         runs = phases == 1 and a_channel == taps and some_taps == taps
-        is_far = word(plan, at.IMAGES) * word(plan, at.CHANNELS) * area * size > FAR
+        is_far = word(plan, at.IMAGES) * word(plan, at.CHANNELS) * area * size > (FAR if area * size >= STEP else FARTHER)
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
         room, left_room, sums = columns(), left_columns(), left_cells()

@@ -14,12 +14,19 @@ def new_machine() -> llvm.TargetMachine:
     # static: position-independent objects share one global offset table in MCJIT, and all but the first would use a wrong one
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        features=_features(),
         opt=3,
         reloc="static",
         codemodel="jitdefault",
         jit=True,
     )
+
+
+def _features() -> str:
+    """What the processor has. Where it has vectors of 512 bits, loops use them, as the register tiles between them do: for some processors
+    LLVM takes half of that, as such vectors may slow a core down, but beside tiles it is slowed down already."""
+    found = llvm.get_host_cpu_features()
+    return found.flatten() + (",-prefer-256-bit" if found.get("avx512f") else "")
 
 
 @functools.cache

@@ -49,6 +49,11 @@ PRODUCTS = 48
 """Products of vectors in an iteration where rows of A are runs of memory. The places of several terms are the same but for a constant, and
 on a core that another thread uses too, instructions beside the products cost as much as these. Of more products LLVM reads the operands so
 early that it has to put them on the stack."""
+ASKED = 2
+"""Rows of C that a tile with short sums asks for between two LINEs of A."""
+SHORT = 4
+"""So many LINEs of A, and up to twice as many, are a short sum: it takes no longer than C takes to come. A core waits for some lines of
+memory at a time only, and for what the sum needs at once behind those."""
 UNROLLED = PRODUCTS // (ROWS * VECTORS)
 """Terms of such an iteration."""
 
@@ -56,27 +61,40 @@ UNROLLED = PRODUCTS // (ROWS * VECTORS)
 class _Sums:
     """The accumulators of a tile, which code in the making adds to, and the places of C that they belong to.
 
-    Those lines of C are asked for at once, so that they are there when the reduction has run.
+    Those lines of C are asked for, so that they are there when the reduction has run.
     """
 
     def __init__(self, build: ir.IRBuilder, dtype: str, rows: int, vectors: int, c: Any, c_row: Any):
+        self.c, self.c_row = c, c_row
         self.build, self.count, self.align = build, lanes(dtype), dt.size(dtype)
         self.vector = ir.VectorType(SCALARS[dtype], self.count)
         starts = [build.gep(c, [build.mul(c_row, ir.Constant(I64, r))]) for r in range(rows)]
         self.targets = [[self._vector_at(start, v) for v in range(vectors)] for start in starts]
-        for place in self._places():
-            ask_line(build, place, 1, 3)
 
-    def _places(self) -> list[Any]:
-        return [place for row in self.targets for place in row]
+    def ask(self, met: Any = None) -> None:
+        """Asks for C, and for what is `met` bytes behind it unless that is 0."""
+        places = [place for row in self.targets for place in row]
+        for place in places:
+            ask_line(self.build, place, 1, 3)
+        if met is not None:
+            with self.build.if_then(self.build.icmp_signed("!=", met, ir.Constant(I64, 0))):
+                for place in places:
+                    self._ask_met(place, met)
+
+    def ask_rows(self, rows: Any, first: Any, met: Any) -> None:
+        """The same for so many rows from the first."""
+        with counted(self.build, rows) as row:
+            start = self.build.gep(self.c, [self.build.mul(self.c_row, self.build.add(first, row))])
+            for v in range(len(self.targets[0])):
+                place = self._vector_at(start, v)
+                ask_line(self.build, place, 1, 3)
+                self._ask_met(place, met)
+
+    def _ask_met(self, place: Any, met: Any) -> None:
+        ask_line(self.build, self.build.inttoptr(self.build.add(self.build.ptrtoint(place, I64), met), place.type), 0, 2)
 
     def _vector_at(self, pointer: Any, v: int) -> Any:
         return self.build.bitcast(self.build.gep(pointer, [ir.Constant(I64, v * self.count)]), self.vector.as_pointer())
-
-    def ask_met(self, met: Any) -> None:
-        """Asks for what is so many bytes behind C."""
-        for place in self._places():
-            ask_line(self.build, self.build.inttoptr(self.build.add(self.build.ptrtoint(place, I64), met), place.type), 0, 2)
 
     def begin(self, first: Any) -> None:
         """They begin with zeros if `first` != 0, else with what C holds."""
@@ -141,6 +159,7 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
         a_table, b_table = (build.inttoptr(t, I64.as_pointer()) for t in (a_taps, b_taps))
         steps = [build.mul(a_row, ir.Constant(I64, r)) for r in range(rows)]
         sums = _Sums(build, dtype, rows, vectors, c, c_row)
+        sums.ask()
         sums.begin(first)
         with counted(build, channels) as channel, counted(build, taps) as tap:
             a_at = build.add(build.mul(channel, a_channel), build.load(build.gep(a_table, [tap])))
@@ -151,7 +170,7 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
     return _function(f"tile_{dtype}_{rows}x{vectors}", emit)
 
 
-def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
+def _run_tile(dtype: str, rows: int, vectors: int, by_parts: bool = False) -> Instruction:
     """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_row, far_rows): a tile of which each row of A is a run of
     memory, and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`,
     which the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not
@@ -165,16 +184,19 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
         a, b, c, ahead, far = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (a, b, c, ahead, far))
         steps = [build.mul(a_row, constant(r)) for r in range(rows)]
         sums = _Sums(build, dtype, rows, vectors, c, c_row)
-        with build.if_then(build.icmp_signed("!=", met, constant(0))):
-            sums.ask_met(met)
+        whole = build.sdiv(terms, constant(some))
+        if not by_parts:
+            sums.ask(met)
         sums.begin(first)
 
         def add(term: Any) -> None:
             sums.add(build.gep(a, [term]), steps, build.gep(b, [build.mul(term, b_row)]))
 
-        whole = build.sdiv(terms, constant(some))
         with counted(build, whole) as part:
             begun = build.mul(part, constant(some))
+            if by_parts:
+                asked = build.mul(part, constant(ASKED))
+                sums.ask_rows(build.select(build.icmp_signed("<", asked, constant(rows)), constant(ASKED), constant(0)), asked, met)
             for step in steps:
                 ask_line(build, build.gep(ahead, [build.add(begun, step)]), 0, 3)
             with counted(build, far_rows) as row:
@@ -192,7 +214,7 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
             add(build.add(done, term))
         sums.end()
 
-    return _function(f"run_tile_{dtype}_{rows}x{vectors}", emit)
+    return _function(f"run_tile_{dtype}_{rows}x{vectors}{'_by_parts' if by_parts else ''}", emit)
 
 
 def _if_left(vectors: int) -> str:
@@ -219,11 +241,14 @@ def dispatch_runs(dtype: str) -> Any:
               "        v = 0",
               "        while v < vectors:",
               f"            to = c + (r * c_row + v * {lanes(dtype)}) * {size}",
-              f"            past = v * {VECTOR_BYTES}"]  # fmt: skip
-    scope: dict[str, Any] = {}
+              f"            past = v * {VECTOR_BYTES}",
+              f"            if terms >= {SHORT * some} and terms <= {2 * SHORT * some} and vectors - v >= {VECTORS}:",
+              "                short_tile(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, far_row, "
+              "each)"]  # fmt: skip
+    scope: dict[str, Any] = {"short_tile": _run_tile(dtype, ROWS, VECTORS, True)}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
-        source += [f"            {_if_left(vectors)}:",
+        source += [f"            el{_if_left(vectors).removeprefix('el')}:",
                    f"                tile_{vectors}(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, "
                    "far_row, each)"]  # fmt: skip
     source += [f"            v += {VECTORS}", f"        r += {ROWS}", "    return r"]

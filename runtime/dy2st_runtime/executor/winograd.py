@@ -9,7 +9,8 @@
 
 For each of the 16 places in a tile the sums over channels are a matrix product of filters with tiles, over the register tiles of all
 products. Both are transformed where they are multiplied, some channels at a time, so that they and the sums stay in the cache of the second
-level; a filter is transformed anew for every few vectors of tiles, which costs less than to write it to memory once.
+level; a filter is transformed anew for every few vectors of tiles, which costs less than to write it to memory once. The filters of the
+next transforms are asked for during the products, which wait for no memory. Few tiles behind the last whole vector are left to plain sums.
 
 An infinity or a NaN would reach all four pixels of a tile. So a task whose results are not all finite is done again by plain sums.
 
@@ -30,11 +31,15 @@ from ..loopir.conv_plan import WINOGRAD_CHANNELS as CHANNELS
 from ..loopir.conv_plan import WINOGRAD_ROWS
 from ..loopir.conv_plan import WINOGRAD_VECTORS as VECTORS
 from . import symbols, tiles
-from .runs import LINE, SCALARS, ask_line, round_up, spread, stack, word
+from .conv_pack import picking
+from .conv_plans import LEFT, few_left
+from .runs import LINE, SCALARS, Elements, ask_line, round_up, spread, stack, word
 from .values import I64, Instruction, counted, declared, external
 
 ROWS = round_up(WINOGRAD_ROWS, tiles.ROWS) * tiles.ROWS
 """Filters of a task at most: whole tiles, as blocks of rows are."""
+LEFT_TERMS = 9 * CHANNELS
+"""Terms of the plain sums of pixels that no vector has, between two visits of them."""
 
 
 class _Code:
@@ -226,7 +231,9 @@ def routines(dtype: str) -> dict[str, Any]:
     enter_whole, enter_half, enter_quarter = (_enter(dtype, n) for n in (lanes, half, quarter))
     leave_whole, leave_half, leave_quarter = (_leave(dtype, n) for n in (lanes, half, quarter))
     transform_whole, transform_some = _transform(dtype, lanes, True), _transform(dtype, lanes, False)
+    left_columns, left_sums = stack(LEFT * 4 * LEFT_TERMS * size), stack(ROWS * LEFT * 4 * size)
     tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
+    dot, pick, copy = external(symbols.symbol(f"dots_{dtype}")), picking(dtype), Elements(dtype).copy
     product = external(symbols.symbol(f"conv_output_{dtype}"))
 
     def enter(used: int, target: int, place: int, row: int, source: int, area: int, channels: int, y: int, x: int, height: int,
@@ -284,21 +291,39 @@ def routines(dtype: str) -> dict[str, Any]:
         wide, high = round_up(out_width, 2), round_up(out_height, 2)
         first_row = span * high // spans
         each = ((span + 1) * high // spans - first_row) * wide
-        count = together * each
+        left = few_left(together * each, lanes)
+        count = together * each - left
         vectors = round_up(count, lanes)
         parts = round_up(vectors, VECTORS)
         area, plane = height * width_, out_height * out_width
         from_ = source + (image * groups + group) * depth * area * size
         to = out + ((image * groups + group) * rows_all + row0) * plane * size
         mine = weights + (group * rows_all + row0) * depth * 9 * size
-        f, d, m = filters_room(), tiles_room(), sums_room()
+        # whoever has the next task is likely to need those filters
+        later = weights + (group * rows_all + (row0 + rows) % rows_all) * depth * 9 * size
+        f, d, m, columns, pixels = filters_room(), tiles_room(), sums_room(), left_columns(), left_sums()
         fine = 1
         for part in range(parts):
             first, last = part * vectors // parts, (part + 1) * vectors // parts
             panels = round_up(last - first, tiles.VECTORS)
             for channel in range(0, depth, CHANNELS):
                 channels = min(CHANNELS, depth - channel)
-                transform(mine + channel * 9 * size, depth * 9, f, rows, channels)
+                here, soon = mine + channel * 9 * size, mine + (channel + CHANNELS) * 9 * size
+                transform(here, depth * 9, f, rows, channels)
+                if channel + CHANNELS >= depth:
+                    soon = mine if part + 1 < parts else later
+                soon = 0 if soon == here else soon
+                if left > 0 and part == 0:
+                    for t in range(count, count + left):
+                        i, q = t // each, t % each
+                        for row_ in range(2):
+                            y, x = 2 * (first_row + q // wide) + row_, 2 * (q % wide)
+                            if y < out_height:
+                                pick(plan, phase, columns + (2 * (t - count) + row_) * 2 * LEFT_TERMS * size, LEFT_TERMS,
+                                     from_ + (i * groups * depth + channel) * area * size, channels, 0, 9, out_width, y * out_width + x,
+                                     min(2, out_width - x))  # fmt: skip
+                    dot(here, depth * 9, columns, LEFT_TERMS, channels * 9, pixels, 4 * left, rows, 4 * left,
+                        channel == 0)  # fmt: skip
                 for panel in range(panels):
                     begin = (first + panel * (last - first) // panels) * lanes
                     some = first + (panel + 1) * (last - first) // panels - begin // lanes
@@ -314,7 +339,8 @@ def routines(dtype: str) -> dict[str, Any]:
                         a, b = f + p * filters_place * size, d + p * tiles_place * size
                         sums = m + (p * sums_place + begin - first * lanes) * size
                         next_ = a + filters_place * size
-                        done = run_tile(a, CHANNELS, b, row, channels, sums, width, rows, some, channel == 0, next_, 0, 0, 0)
+                        done = run_tile(a, CHANNELS, b, row, channels, sums, width, rows, some, channel == 0, next_, 0,
+                                        soon + p * (9 * CHANNELS // 16) * size if panel == 0 and soon != 0 else 0, depth * 9)  # fmt: skip
                         if done < rows:
                             tile(a + done * CHANNELS * size, CHANNELS, 1, none, b, row, none, channels, 1, sums + done * width * size,
                                  width, rows - done, some, channel == 0)  # fmt: skip
@@ -327,6 +353,13 @@ def routines(dtype: str) -> dict[str, Any]:
                               to + (i * groups * rows_all * plane + 2 * y * out_width + 2 * x) * size, plane, out_width,
                               min(2 * used, out_width - 2 * x), 2 * y + 1 < out_height)  # fmt: skip
                 t += used
+        for t in range(count, count + left):
+            i, q = t // each, t % each
+            for cell in range(4):
+                y, x = 2 * (first_row + q // wide) + cell // 2, 2 * (q % wide) + cell % 2
+                if y < out_height and x < out_width:
+                    for r in range(rows):
+                        copy(to, (i * groups * rows_all + r) * plane + y * out_width + x, pixels, (r * left + t - count) * 4 + cell)
         return fine
 
     return {f"conv_winograd_{dtype}": products}

@@ -190,6 +190,28 @@ def test_a_plane_for_each_channel_is_written_and_nothing_else(kernel: int, strid
             assert np.isnan(out[-64:]).all()
 
 
+@pytest.mark.parametrize(("images", "channels", "filters"), [(3, 2, 2), (2, 2, 6)])
+def test_each_plane_meets_the_filter_of_its_channel(images: int, channels: int, filters: int) -> None:
+    run = natively(conv_direct.direct(3, 1, "float32"))
+    x, w = random("float32", images, channels, 7, 7), random("float32", filters, 1, 3, 3)
+    out = np.zeros((images, filters, 7, 7), np.float32)
+    for plane in range(images * filters):
+        run(x.ctypes.data, w.ctypes.data, out.ctypes.data, channels, filters, 7, 7, 7, 7, 1, 1, plane)
+    same(out, Case("conv2d", {"Input": x, "Filter": w}, {"groups": channels, "paddings": [1, 1]}).run()[0], 9)
+
+
+@pytest.mark.parametrize(("stride", "lines"), [(1, conv_direct.NARROW_ROWS + 2), (2, 2 * conv_direct.NARROW_ROWS + 1)])
+def test_a_line_of_a_small_plane_is_read_once(stride: int, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By one vector, from which those of all taps come, where there are registers for so many rows."""
+
+    def loads(registers: int) -> int:
+        monkeypatch.setattr(tiles, "REGISTERS", registers)
+        module = scalars.module_of(conv_direct.direct(3, stride, "float32"), "direct")
+        return sum(str(f).count(f'llvm.masked.load.v{tiles.lanes("float32")}f32') for f in module.functions if f.blocks)
+
+    assert loads(32) == loads(16) + lines
+
+
 def test_an_infinity_reaches_the_windows_of_its_channel_only() -> None:
     attrs, rows = DIRECT[0]
     inputs = operands(rows[0], attrs, "float32")["conv2d"]

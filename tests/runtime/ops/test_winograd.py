@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from dividing import alike_for_threads
 from dy2st_runtime import config
+from dy2st_runtime.executor import conv_plans
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.loopir import conv_plan
 from hand_built import Made
 from op_cases import Case, build
 from test_conv_routines import before_a_forbidden_page
+from test_scalars import compiled as natively
 
 rng = np.random.default_rng(7)
 SAME = {"paddings": [1, 1]}
@@ -27,6 +29,9 @@ PAYING: list[tuple[dict[str, Any], tuple[int, ...]]] = [
     ({"padding_algorithm": "SAME"}, (1, 48, 4, 100, 64)),
     (SAME, (1, 20, 70, 70, 260)),
     (SAME, (1, 32, 28, 28, 128)),  # blocks of as many filters as there may be, which no tiles of six rows fill
+    (SAME, (1, 96, 18, 18, 64)),  # parts of which some have two tiles behind the last whole vector
+    (SAME, (1, 256, 13, 13, 256)),  # one tile there, of a single pixel
+    (SAME, (17, 48, 10, 10, 48)),  # two tiles there, of the second of two images
 ]  # fmt: skip
 PLAIN: list[tuple[dict[str, Any], tuple[int, ...]]] = [
     (SAME, (1, 3, 40, 40, 24)),  # few channels
@@ -84,6 +89,18 @@ def test_small_images_are_put_together() -> None:
     assert sizes[0] % together(executable) != 0
 
 
+def test_few_tiles_behind_the_last_whole_vector_are_left_to_plain_sums() -> None:
+    """Else a vector with one tile would cost as much as one with all, and 49 tiles would be cut into two spans, for each of which the
+    filters are transformed."""
+    run = natively(conv_plans.few_left)
+    assert [run(count, 16) for count in (1, 16, 17, 49, 51, 52, 63)] == [0, 0, 1, 1, 3, 0, 0]
+    assert [run(count, 8) for count in (9, 10, 17)] == [1, 0, 1]
+    assert all(run(count, lanes) <= conv_plans.LEFT for count in range(200) for lanes in (2, 4, 8, 16))
+    plan = np.zeros(conv_plan.HEADER + conv_plan.PHASE_WORDS + 3 * 9, np.int64)
+    natively(conv_plans.plan_winograd)(plan.ctypes.data, 4, 1, 1, 256, 256, 14, 14, 14, 14, 3, 3, 1, 1, 1, 1, 1, 1, 0)
+    assert plan[conv_plan.WINOGRAD] == plan[conv_plan.SPANS] == 1
+
+
 @pytest.mark.parametrize("row", range(len(PLAIN)))
 def test_plain_sums_where_it_does_not_pay(row: int) -> None:
     attrs, sizes = PLAIN[row]
@@ -112,11 +129,12 @@ def test_no_vector_reaches_beyond_a_tensor(row: int) -> None:
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("row", [1, 4])
+@pytest.mark.parametrize("row", [1, 4, 9, 11])
 def test_what_is_not_finite_reaches_the_windows_that_hold_it_only(row: int, value: float) -> None:
     attrs, sizes = PAYING[row]
     inputs = operands(sizes, attrs)
     inputs["Input"][-1, 2, 5, 6] = value
+    inputs["Input"][-1, 3, -1, -1] = value
     executable = compiled(inputs, attrs)
     (got,), want = executable.run(list(inputs.values())), reference(inputs, attrs)
     assert together(executable) >= 1
@@ -136,7 +154,7 @@ def test_numbers_whose_sums_are_too_large_for_the_transform() -> None:
     np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e31)
 
 
-@pytest.mark.parametrize("row", [0, 2, 4, 5])
+@pytest.mark.parametrize("row", [0, 2, 4, 5, 9, 11])
 def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(row: int) -> None:
     attrs, sizes = PAYING[row]
     inputs = operands(sizes, attrs)
@@ -144,7 +162,7 @@ def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(row: int) -> 
     alike_for_threads(lambda: executable.run(list(inputs.values()))[0])
 
 
-@pytest.mark.parametrize("row", [1, 3, 4, 5])
+@pytest.mark.parametrize("row", [1, 3, 4, 5, 9, 10])
 def test_what_follows_is_done_to_each_part(row: int) -> None:
     """A bias, a residual sum and an activation are in its kernel, of whole images and of parts of one."""
     attrs, sizes = PAYING[row]
