@@ -45,8 +45,8 @@ def fingerprint(engine: Engine) -> str:
 
 INLINED = (
     "array_entries", "arrays", "calls", "clock", "compile", "conv_depthwise", "conv_direct", "conv_pack", "conv_plans", "conv_spread",
-    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "objects", "products",
-    "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
+    "convolution", "dots", "driver", "lines", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "objects",
+    "products", "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
     "../codegen/layout", "../dtype", "../loopir/conv_plan", "../signals", "../threads",
 )  # fmt: skip
 """The modules whose text counts in what is compiled. They are named, as who compiles nothing does not import them."""
