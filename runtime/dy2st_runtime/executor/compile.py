@@ -145,10 +145,10 @@ class KernelCompiler:
 
     def ahead(self, source: str, engine: Engine) -> None:
         """A kernel that `addresses` will be asked for: the second process begins with it, if there is one."""
-        symbol = self.symbol(source, engine)
-        if self._worker is not None and symbol not in self._ahead and symbol not in self._addresses:
+        symbol, worker = self.symbol(source, engine), self._worker  # which another thread may end meanwhile
+        if worker is not None and symbol not in self._ahead and symbol not in self._addresses:
             self._ahead.add(symbol)
-            self._worker.give([(symbol, source)], engine)
+            worker.give([(symbol, source)], engine)
 
     def addresses(self, sources: list[str], names: Sequence[str] = (), engine: Engine | None = None) -> list[int]:
         """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named.
