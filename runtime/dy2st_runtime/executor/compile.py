@@ -28,9 +28,9 @@ from .objects import OWN, ROUTINE, compile_object
 from .symbols import LINKING, provide
 from .worker import Worker, is_possible, worthwhile
 
-USUAL = ("driver", "product_float32", "dots_float32", "run_tiles_float32", "tiles_float32")
-"""Routines that nearly every model needs, and that take long to compile. They are named, as a process with a filled cache does not import
-`routines`."""
+USUAL = ("differing_items", "driver", "product_float32", "dots_float32", "run_tiles_float32", "tiles_float32", "reserve", "serve")
+"""Routines that nearly every model needs, in the order in which they are asked for. They are named, as a process with a filled cache does
+not import `routines`."""
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
 
@@ -45,8 +45,8 @@ def fingerprint(engine: Engine) -> str:
 
 INLINED = (
     "array_entries", "arrays", "calls", "clock", "compile", "conv_depthwise", "conv_direct", "conv_pack", "conv_plans", "conv_spread",
-    "convolution", "dots", "driver", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "objects", "products",
-    "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
+    "convolution", "dots", "driver", "lines", "llvm_engine", "looking", "machine", "mathlib", "memory", "namespace", "native", "objects",
+    "products", "routines", "runs", "scalars", "sharing", "symbols", "tiles", "values", "winograd", "words",
     "../codegen/layout", "../dtype", "../loopir/conv_plan", "../signals", "../threads",
 )  # fmt: skip
 """The modules whose text counts in what is compiled. They are named, as who compiles nothing does not import them."""
@@ -102,6 +102,7 @@ class KernelCompiler:
         self._lock = forks.reentrant_lock()
         self._linker: Linker | None = None
         self._worker: Worker | None = None
+        self._ahead: set[str] = set()  # the kernels that it has been given before they were asked for
         self._routines: dict[str, int] = {}
         self._fingerprints: dict[str, str] = {}
 
@@ -135,6 +136,19 @@ class KernelCompiler:
                 yield
             finally:
                 self._worker = None
+                self._ahead.clear()
+
+    @property
+    def takes_ahead(self) -> bool:
+        """Whether a second process takes kernels that nobody has asked for yet."""
+        return self._worker is not None
+
+    def ahead(self, source: str, engine: Engine) -> None:
+        """A kernel that `addresses` will be asked for: the second process begins with it, if there is one."""
+        symbol, worker = self.symbol(source, engine), self._worker  # which another thread may end meanwhile
+        if worker is not None and symbol not in self._ahead and symbol not in self._addresses:
+            self._ahead.add(symbol)
+            worker.give([(symbol, source)], engine)
 
     def addresses(self, sources: list[str], names: Sequence[str] = (), engine: Engine | None = None) -> list[int]:
         """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named.
@@ -215,13 +229,15 @@ class KernelCompiler:
             routine = sum(source.startswith(ROUTINE) for _, source in kernels)
             worker = self._worker
             if worker is not None:
-                # it is at the routines: what it has in hand would be done twice, so these come last, and with its last one first
-                kernels = [*kernels[routine:], *kernels[:routine][::-1]]
+                # it is at the routines, and then at the kernels that it was given ahead, from the first one on: what it has in hand would
+                # be done twice, so this process begins with the last one, and with the last of the routines when no kernel is left
+                new = [*kernels[:routine], *(one for one in kernels[routine:] if one[0] not in self._ahead)]
+                worker.give(new, engine)
+                kernels = kernels[::-1]
             elif worthwhile(len(kernels) - routine, routine, self.cache, engine):
                 assert self.cache.folder is not None
                 engine.load()
                 worker = stack.enter_context(Worker(self.cache.folder.parent))
-            if worker is not None:
                 worker.give(kernels[::-1], engine)
             for symbol, source in kernels:
                 data = self.cache.get(symbol)

@@ -33,14 +33,17 @@ def planned_anew(program: Program, feed_names: Sequence[str], fetch_names: Seque
     made, updates, shapes = optimize(clone_program(program), feed_names, fetch_names, absent_feeds)
     block = made.global_block()
     state_names = [v.name for v in block.vars.values() if v.persistable]
-    schedule = lower(made, shapes, frozenset(absent_feeds), routines=True, winograd=config.WINOGRAD.get())
+    texts = _Texts(config.CHECKS.get())
+    # kernels of loops and branches are lowered one by one, and to lower takes as long as to compile some of them
+    launched = (lambda launch: compiler().ahead(texts.of(launch), engine)) if compiler().takes_ahead else None
+    schedule = lower(made, shapes, frozenset(absent_feeds), routines=True, winograd=config.WINOGRAD.get(), launched=launched)
     used = set(schedule.variables)
     only_written = {name for name in updates if name not in used}
     for name in [*feed_names, *fetch_names, *updates, *updates.values()]:
         schedule.variables.setdefault(name, block.var(name))
     state_names = [name for name in state_names if name in schedule.variables]
     plan = make_plan(schedule, [*feed_names, *state_names], fetch_names, updates)
-    sources = _rendered(plan.kernels, config.CHECKS.get())
+    sources = [texts.of(launch) for launch in plan.kernels]
     if config.dumping("loop"):
         print("\n".join(show_kernel(launch.kernel) for launch in plan.kernels), file=sys.stderr)
     if config.dumping("source"):
@@ -61,13 +64,19 @@ def planned_anew(program: Program, feed_names: Sequence[str], fetch_names: Seque
                    Details(made, sources))  # fmt: skip
 
 
-def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
-    """The source of each kernel; layers of a kind have equal ones."""
-    made: dict[Any, str] = {}
-    sources = []
-    for launch in kernels:
+class _Texts:
+    """The source of each kernel; layers of a kind have equal ones.
+
+    Args:
+        bounds: whether they check indices.
+    """
+
+    def __init__(self, bounds: bool):
+        self._bounds = bounds
+        self._made: dict[Any, str] = {}
+
+    def of(self, launch: Launch) -> str:
         key = launch.kernel.key, tuple(cpu.by_argument(launch.kernel, launch.views).items())
-        if key not in made:
-            made[key] = cpu.render(launch.kernel, bounds=bounds, views=launch.views)
-        sources.append(made[key])
-    return sources
+        if key not in self._made:
+            self._made[key] = cpu.render(launch.kernel, bounds=self._bounds, views=launch.views)
+        return self._made[key]

@@ -87,13 +87,17 @@ def _with_needed(name: str) -> list[str]:
 
 
 _OF_OPS = {"matmul_v2": "product", "mul": "product", "conv2d": "conv_output"}
+_OF_LISTS = ("array_create", "array_push", "array_append", "array_get", "array_last", "array_drop_last", "array_length", "array_stack",
+             "array_unstack")  # fmt: skip
+"""Those that a loop over a list and its gradient need: what it keeps of its iterations are lists, too."""
 
 
 def expected(program: Program) -> list[str]:
     """Routines that a Program will need, those that take long to compile: before it is lowered its ops tell."""
     made = {(_OF_OPS[op.type], block.var(op.output_names[0]).dtype) for block in program.blocks for op in block.ops if op.type in _OF_OPS}
     found = [f"{kind}_{dtype}" for kind, dtype in sorted(made) if dtype in runs.SCALARS]
-    return ["driver", *dict.fromkeys(inner for name in found for inner in reversed(_with_needed(name)))]
+    lists = any(v.kind == "array" for block in program.blocks for v in block.vars.values())
+    return ["driver", *dict.fromkeys(inner for name in found for inner in reversed(_with_needed(name))), *(_OF_LISTS if lists else ())]
 
 
 @functools.cache

@@ -27,6 +27,7 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite import ir
 
+from .lines import Builder
 from .values import I64, TYPES, Arithmetic, Instruction, Mixed, Value, constant, say_independent, slot
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
@@ -215,7 +216,7 @@ class _Body:
 
     def __init__(self, functions: _Functions, definition: Definition, made: ir.Function):
         self.functions, self.definition, self.made = functions, definition, made
-        self.build = ir.IRBuilder(made.append_basic_block("entry"))
+        self.build = Builder(made.append_basic_block("entry"))
         self.math = Arithmetic(self.build, definition.floats, exact=not definition.wraps)
         self.slots: dict[str, tuple[str, Any]] = {}
         self.values: dict[str, Value] = {}
@@ -297,8 +298,10 @@ class _Body:
         for t, v in zip(targets, values, strict=True):
             if not isinstance(t, ast.Name):
                 raise self.fail(t)
-            with self.at(t):
+            try:
                 self.store(t.id, v)
+            except Mixed as error:
+                raise self.fail(t, f"is not in the language of `scalars`: {error}") from None
 
     def store(self, name: str, value: Value) -> None:
         if name in self.definition.assigned_once:
@@ -356,37 +359,40 @@ class _Body:
     # ---- expressions ----
     def expression(self, e: ast.expr) -> Value | None:
         """A value, or None for the call of an instruction without one."""
-        if isinstance(e, ast.Constant) and type(e.value) in (bool, int, float):
-            return constant(e.value)  # type: ignore[arg-type]
-        if isinstance(e, ast.Name):
-            return self.name(e)
-        if isinstance(e, ast.Attribute):
-            return self.constant(e, self.look_up(e))
-        if isinstance(e, ast.BinOp):
-            with self.at(e):
-                return self.operation(e, e.op, self.value(e.left), self.value(e.right))
-        if isinstance(e, ast.UnaryOp):
-            return self.unary(e)
-        if isinstance(e, ast.Compare) and len(e.ops) == 1 and type(e.ops[0]) in _COMPARISON:
-            with self.at(e):
-                return self.math.compare(_COMPARISON[type(e.ops[0])], self.value(e.left), self.value(e.comparators[0]))
-        if isinstance(e, ast.BoolOp):
-            first, *rest = e.values
-            tail = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(e.op, rest), e)
-            known = constant(isinstance(e.op, ast.Or))
-            follow = lambda: Value("bool", self.condition(tail))  # noqa: E731
-            stop = lambda: known  # noqa: E731
-            return self.choose(e, first, *((stop, follow) if isinstance(e.op, ast.Or) else (follow, stop)))
-        if isinstance(e, ast.IfExp):
-            if isinstance(e.body, _AT_HAND) and isinstance(e.orelse, _AT_HAND):
-                test = self.value(e.test)
-                with self.at(e):
-                    return self.math.select(self.math.cast(test, "bool"), self.value(e.body), self.value(e.orelse))
-            return self.choose(e, e.test, lambda: self.value(e.body), lambda: self.value(e.orelse))
-        if isinstance(e, ast.Call) and not e.keywords:
-            with self.at(e):
-                return self.call(e)
-        raise self.fail(e)
+        emit = _EXPRESSIONS.get(type(e))
+        if emit is None:
+            raise self.fail(e)
+        try:
+            return emit(self, e)
+        except Mixed as error:
+            raise self.fail(e, f"is not in the language of `scalars`: {error}") from None
+
+    def literal(self, e: ast.Constant) -> Value:
+        return self.constant(e, e.value)
+
+    def attribute(self, e: ast.Attribute) -> Value:
+        return self.constant(e, self.look_up(e))
+
+    def computed(self, e: ast.BinOp) -> Value:
+        return self.operation(e, e.op, self.value(e.left), self.value(e.right))
+
+    def comparison(self, e: ast.Compare) -> Value:
+        if len(e.ops) != 1 or type(e.ops[0]) not in _COMPARISON:
+            raise self.fail(e)
+        return self.math.compare(_COMPARISON[type(e.ops[0])], self.value(e.left), self.value(e.comparators[0]))
+
+    def logical(self, e: ast.BoolOp) -> Value:
+        first, *rest = e.values
+        tail = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(e.op, rest), e)
+        known = constant(isinstance(e.op, ast.Or))
+        follow = lambda: Value("bool", self.condition(tail))  # noqa: E731
+        stop = lambda: known  # noqa: E731
+        return self.choose(e, first, *((stop, follow) if isinstance(e.op, ast.Or) else (follow, stop)))
+
+    def either(self, e: ast.IfExp) -> Value:
+        if isinstance(e.body, _AT_HAND) and isinstance(e.orelse, _AT_HAND):
+            return self.math.select(self.math.cast(self.value(e.test), "bool"), self.value(e.body), self.value(e.orelse))
+        return self.choose(e, e.test, lambda: self.value(e.body), lambda: self.value(e.orelse))
 
     def value(self, e: ast.expr) -> Value:
         value = self.expression(e)
@@ -405,12 +411,11 @@ class _Body:
         if isinstance(e.op, ast.Not):
             return self.math.inverted(Value("bool", self.condition(e.operand)))
         operand = self.value(e.operand)
-        with self.at(e):
-            if isinstance(e.op, ast.USub):
-                negated = isinstance(operand.of, ir.Constant) and operand.dtype in ("int64", "float64")
-                return constant(-operand.of.constant) if negated else self.math.negative(operand)
-            if isinstance(e.op, ast.Invert):
-                return self.math.inverted(operand)
+        if isinstance(e.op, ast.USub):
+            negated = isinstance(operand.of, ir.Constant) and operand.dtype in ("int64", "float64")
+            return constant(-operand.of.constant) if negated else self.math.negative(operand)
+        if isinstance(e.op, ast.Invert):
+            return self.math.inverted(operand)
         raise self.fail(e)
 
     def operation(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
@@ -464,6 +469,8 @@ class _Body:
         return constant(value)
 
     def call(self, e: ast.Call) -> Value | None:
+        if e.keywords:
+            raise self.fail(e)
         operands = [self.value(a) for a in e.args]
         if isinstance(e.func, ast.Name) and e.func.id in _BUILT_IN:
             return self.built_in(e, e.func.id, operands)
@@ -494,3 +501,8 @@ class _Body:
         for other in others:
             result = self.math.select(self.math.compare("<" if name == "min" else ">", other, result), other, result)
         return result
+
+
+_EXPRESSIONS: dict[type[ast.expr], Callable[[_Body, Any], Value | None]] = {
+    ast.Name: _Body.name, ast.Constant: _Body.literal, ast.BinOp: _Body.computed, ast.Call: _Body.call, ast.Compare: _Body.comparison,
+    ast.IfExp: _Body.either, ast.UnaryOp: _Body.unary, ast.BoolOp: _Body.logical, ast.Attribute: _Body.attribute}  # fmt: skip

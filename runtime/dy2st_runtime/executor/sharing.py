@@ -49,7 +49,8 @@ def _add(builder: Any, state: Any, place: Any, value: Any) -> Any:
 @instruction
 def _replace(builder: Any, state: Any, place: Any, old: Any, new: Any) -> Any:
     """_replace(state, place, old, new): sets a word if it is `old`; whether it was."""
-    return builder.extract_value(builder.cmpxchg(_pointer(builder, state, place), old, new, "seq_cst", "seq_cst"), 1)
+    done = builder.extract_value(builder.cmpxchg(_pointer(builder, state, place), old, new, "seq_cst", "seq_cst"), 1)
+    return builder.zext(done, I64)
 
 
 @instruction

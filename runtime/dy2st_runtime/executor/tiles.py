@@ -19,6 +19,7 @@ from llvmlite import binding as llvm
 from llvmlite import ir
 
 from .. import dtype as dt
+from .lines import Builder
 from .runs import LINE, SCALARS, ask_line, spread
 from .scalars import from_source
 from .values import I64, Instruction, counted, slot
@@ -138,7 +139,7 @@ def _function(name: str, emit: Callable[..., None]) -> Instruction:
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * count), name)
         function.linkage = "internal"
         function.attributes.add("noinline")
-        build = ir.IRBuilder(function.append_basic_block("entry"))
+        build = Builder(function.append_basic_block("entry"))
         emit(build, *function.args)
         build.ret_void()
         return function

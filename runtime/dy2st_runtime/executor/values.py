@@ -5,6 +5,7 @@ Nothing is promoted but a bool where an int64 is wanted: what computes with two 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,10 +43,16 @@ def constant(value: bool | int | float, dtype: str | None = None) -> Value:
     """A number of Python's; by itself a bool, an int64 or a float64."""
     if dtype is None:
         dtype = "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float64"
-    if dtype.startswith("float"):
-        with np.errstate(over="ignore"):
-            value = float(dt.to_numpy(dtype).type(value))
-    return Value(dtype, ir.Constant(TYPES[dtype], value if dtype.startswith("float") else int(value)))
+    if not dtype.startswith("float"):
+        return _whole(int(value), dtype)
+    with np.errstate(over="ignore"):
+        return Value(dtype, ir.Constant(TYPES[dtype], float(dt.to_numpy(dtype).type(value))))
+
+
+@functools.lru_cache(1024)
+def _whole(value: int, dtype: str) -> Value:
+    """A constant of an int or a bool: few of them are met again and again."""
+    return Value(dtype, ir.Constant(TYPES[dtype], value))
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ def say_independent(blocks: Sequence[ir.Block], back: Any) -> None:
     Args:
         blocks: those of the loop's body; back: the branch to its head.
     """
-    module = back.module
+    module = blocks[0].module
     touching = [x for block in blocks for x in block.instructions
                 if x.opname in ("load", "store") and not isinstance(x.operands[-1], ir.AllocaInstr)]  # fmt: skip
     if not touching:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..ir.visit import free_names
 from . import arrays
 from .alike import Pattern, numbered
 from .context import Context
-from .schedule import Guard, Routine, Schedule, Step
+from .schedule import Guard, Launch, Routine, Schedule, Step
 
 
 def lower(
@@ -21,6 +21,7 @@ def lower(
     absent_feeds: frozenset[str] = frozenset(),
     routines: bool = False,
     winograd: bool = True,
+    launched: Callable[[Launch], None] | None = None,
 ) -> Schedule:
     """The schedule of a verified Program.
 
@@ -30,8 +31,9 @@ def lower(
         absent_feeds: fed variables that may come without a value.
         routines: whether kernels may call routines (`loopir.nodes.RoutineCall`), as on the CPU.
         winograd: whether routines of convolution may be those by transforms.
+        launched: called for the kernels of each op when it is lowered; not of one that is alike, which has equal ones.
     """
-    cx = _Lowering(dict(shapes or {}), routines, winograd)
+    cx = _Lowering(dict(shapes or {}), routines, winograd, launched)
     cx.maybe_absent = maybe_absent(program, absent_feeds)
     cx.lower_block(program.global_block())
     schedule = Schedule(cx.steps, cx.variables, cx.same)
@@ -50,8 +52,9 @@ def lower(
 class _Lowering(Context):
     """The context with the walk over blocks, which knows all ops."""
 
-    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool, winograd: bool):
+    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool, winograd: bool, launched: Callable[[Launch], None] | None):
         super().__init__(shapes, routines, winograd)
+        self._launched = launched
         self._patterns: dict[Any, Pattern] = {}
 
     def lower_block(self, block: Block) -> None:
@@ -95,6 +98,10 @@ class _Lowering(Context):
         outs = self._values(record.output_slots, op.outputs, block)
         start, noted, same, absent = len(self.steps), len(self.noted), len(self.same), len(self.maybe_absent)
         record.lower(self, *ins, *outs, **op.attrs)
+        if self._launched is not None:
+            for step in self.steps[start:]:
+                if isinstance(step, Launch):
+                    self._launched(step)
         if like is not None and pattern is None and absent == len(self.maybe_absent):
             named = dict(islice(self.same.items(), same, None))  # no name is given a descriptor twice
             self._patterns[like.key] = Pattern(like, self.steps[start:], self.noted[noted:], named, self.temps)

@@ -6,8 +6,10 @@ the same int or the same expression. A dim that cannot be expressed gets a symbo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from .. import config, dims
@@ -201,22 +203,23 @@ class _Analysis:
         return self.shapes[v.name]
 
     def _op(self, op: Operator, block: Block, facts: Facts) -> None:
-        if not op.record.handles_absent and any(name in self.nowhere for name in op.input_names):
-            self.nowhere.update(op.output_names)
+        record, given, made = op.record, op.input_names, op.output_names
+        if self.nowhere and not record.handles_absent and not self.nowhere.isdisjoint(given):
+            self.nowhere.update(made)
             return
         self.counts.note(op, block)
-        if op.record.sizes_in:
-            given = [name for slot in op.record.sizes_in for name in op.input(slot)]
-            if given and not (op.record.any_count_fits and self.counts.issuperset(given)):
+        if record.sizes_in:
+            sizes = [name for slot in record.sizes_in for name in op.input(slot)]
+            if sizes and not (record.any_count_fits and self.counts.issuperset(sizes)):
                 self.shapes.unproven.add(id(op))
-        operands, results = [block.var(name) for name in op.input_names], [block.var(name) for name in op.output_names]
-        if all(-1 not in v.shape for v in (*operands, *results)):
+        operands, results = [*map(block.var, given)], [*map(block.var, made)]
+        if not any(-1 in v.shape for v in operands) and not any(-1 in v.shape for v in results):
             for v in operands:
                 self.shape(v)
             for v in results:  # `infer` has said so when the op was built or read, and has had nothing to check but that
                 self._declare(v, None, facts)
             return
-        outs, found = self._infer(op, block, facts)
+        outs, found = self._infer(op, operands, facts)
         if outs is None:
             outs = ()  # raises at run time: nothing after it is reached
             self.shapes.unproven.add(id(op))
@@ -227,26 +230,32 @@ class _Analysis:
                 self._learn(facts, a, b)
             else:
                 facts[_asked(kind, a, b)] = True
-        for slot, t in zip(op.record.output_slots, outs, strict=False):
+        for slot, t in zip(record.output_slots, outs, strict=False):
             types = [] if t is None else (t if slot.many else [t])
             for name, one in zip(op.output(slot.name), types, strict=False):
                 # what `infer` says of an array is about one entry
                 self._declare(block.var(name), one.shape if one.kind == "dense" else None, facts)
 
-    def _infer(self, op: Operator, block: Block, facts: Facts) -> tuple[tuple[Any, ...] | None, list[tuple[str, Any, Any]]]:
+    def _infer(self, op: Operator, operands: Sequence[Variable], facts: Facts) -> tuple[tuple[Any, ...] | None, list[tuple[str, Any, Any]]]:
         """What `infer` says of an op, or has said of one like it."""
-        types = [[self._type(block.var(name), facts) for name in op.input(slot.name)] for slot in op.record.input_slots]
+        record, inputs = op.record, op.inputs
+        shapes = [[d if type(d) is int else _known(facts, d) for d in self.shape(v)] for v in operands]
+        counts = tuple([len(inputs.get(name, ())) for name in record.input_names])
         try:
-            key = (op.record, _frozen(op.attrs), tuple([tuple([(t.dtype, t.kind, tuple(map(_key, t.shape))) for t in ts]) for ts in types]))
+            kinds = tuple([(v.dtype, v.kind, *map(_key, shape)) for v, shape in zip(operands, shapes, strict=True)])
+            key = (record, _frozen(op.attrs), counts, kinds)
         except TypeError:  # an attribute is a block or an array
             key = None
         known = self.inferred.types.get(key)
         if known is not None:
             return known
-        ins = [ts if slot.many else (ts[0] if ts else None) for slot, ts in zip(op.record.input_slots, types, strict=True)]
+        types = iter([TensorType(v.dtype, tuple([d if type(d) is int else self._one(d) for d in shape]), v.kind)
+                      for v, shape in zip(operands, shapes, strict=True)])  # fmt: skip
+        each = [[*islice(types, count)] for count in counts]
+        ins = [ts if slot.many else (ts[0] if ts else None) for slot, ts in zip(record.input_slots, each, strict=True)]
         with dims.checks() as found:
             try:
-                outs = op.record.infer_types(tuple(ins), op.attrs)
+                outs = record.infer_types(tuple(ins), op.attrs)
             except Dy2stError:
                 outs = None
         if key is not None:
@@ -257,7 +266,7 @@ class _Analysis:
         a, b = _known(facts, a), _known(facts, b)
         if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
             return
-        if isinstance(b, int) or (isinstance(a, n.Expr) and len(repr(b.key)) < len(repr(a.key))):
+        if isinstance(b, int) or (isinstance(a, n.Expr) and _length(b.key) < _length(a.key)):
             a, b = b, a
         facts[_key(b)] = a
         if facts is self.root:
@@ -270,9 +279,6 @@ class _Analysis:
         if v.kind != "dense":
             return tuple([d if d != -1 else dims.UNKNOWN for d in v.shape])
         return tuple([d if d != -1 else self._one(n.Size(v.name, axis)) for axis, d in enumerate(v.shape)])
-
-    def _type(self, v: Variable, facts: Facts) -> TensorType:
-        return TensorType(v.dtype, tuple([d if type(d) is int else self._one(_known(facts, d)) for d in self.shape(v)]), v.kind)
 
     def _one(self, dim: Any) -> Any:
         """The object for a dim."""
@@ -372,7 +378,13 @@ def _meet(shapes: Sequence[Shape]) -> Shape:
 def _usable(dim: Any) -> bool:
     if isinstance(dim, int):
         return True
-    return isinstance(dim, n.Expr) and len(repr(dim.key)) <= _MAX_EXPRESSION
+    return isinstance(dim, n.Expr) and _length(dim.key) <= _MAX_EXPRESSION
+
+
+@functools.lru_cache(4096)
+def _length(key: Any) -> int:
+    """How long the key of a dim is, as text; each analysis asks that of the same ones."""
+    return len(repr(key))
 
 
 def _key(dim: Any) -> Any:
@@ -381,8 +393,8 @@ def _key(dim: Any) -> Any:
 
 def _known(facts: Facts, dim: Any) -> Any:
     """The dim that stands for all that are known to equal this one."""
-    while _key(dim) in facts:
-        dim = facts[_key(dim)]
+    while (other := facts.get(_key(dim))) is not None:
+        dim = other
     return dim
 
 
@@ -408,7 +420,7 @@ _PLAIN = frozenset({int, float, bool, str, type(None)})
 def _asked(kind: str, a: Any, b: Any) -> tuple:
     """Identifies a check."""
     keys = (_key(a), _key(b))
-    return ("check", kind, *(sorted(keys, key=repr) if kind == "broadcast" else keys))
+    return ("check", kind, frozenset(keys) if kind == "broadcast" else keys)
 
 
 def _is_proven(facts: Facts, kind: str, a: Any, b: Any) -> bool:
