@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from dy2st_runtime.errors import AttributeValueError as AttributeValueError
 from dy2st_runtime.errors import CompileError as CompileError
+from dy2st_runtime.errors import CustomOpError as CustomOpError
 from dy2st_runtime.errors import DeviceError as DeviceError
 from dy2st_runtime.errors import DivisionError as DivisionError
 from dy2st_runtime.errors import DTypeError as DTypeError

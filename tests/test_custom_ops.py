@@ -15,10 +15,11 @@ import numba
 import numpy as np
 import pytest
 from dy2st_runtime import Predictor, config
+from dy2st_runtime.executor import engines
 from numba import njit, prange
 
 import dy2st as paddle
-from dy2st.errors import AttributeValueError, CompileError, DTypeError, FormatError, GradientError, ShapeError
+from dy2st.errors import AttributeValueError, CustomOpError, DTypeError, FormatError, GradientError, ShapeError
 from dy2st.static import InputSpec
 from dy2st.testing import check_op
 
@@ -181,7 +182,7 @@ def test_it_is_pickled_and_copied_by_its_name() -> None:
 def test_what_numba_has_jitted_is_a_kernel_too() -> None:
     op = paddle.custom_op(infer=lambda x: (x.shape, x.dtype), name="jitted_twice")(njit(lambda x: x + x))
     np.testing.assert_array_equal(op(paddle.to_tensor([1, 2])).numpy(), [2, 4])
-    with pytest.raises(CompileError, match=r"cannot be njit\(parallel=True\)"):
+    with pytest.raises(CustomOpError, match=r"cannot be njit\(parallel=True\)"):
         paddle.custom_op(infer=lambda x: (x.shape, x.dtype), name="in_parallel")(njit(parallel=True)(_sum_rows))(paddle.ones([2]))
 
 
@@ -320,14 +321,14 @@ SAME = lambda x: (x.shape, x.dtype)  # noqa: E731
 WRONG = [
     (lambda x: (x.shape[0] + 1, x.dtype), lambda x: x * 2, AttributeValueError, r"infer must give a pair \(shape, dtype\)"),
     (lambda x: ((x.shape[0] + 1,), x.dtype), lambda x: x * 2, ShapeError, r"of_a_test gave shape \[2\], its infer says \[3\]"),
-    (lambda x: (x.shape, "float64"), lambda x: x * 2, CompileError, r"it gives array\(float32, 1d, C\), and infer says float64\[:\]"),
+    (lambda x: (x.shape, "float64"), lambda x: x * 2, CustomOpError, r"it gives array\(float32, 1d, C\), and infer says float64\[:\]"),
     (lambda x: (("n",), x.dtype), lambda x: x * 2, AttributeValueError, "of_a_test: infer gives the size 'n'"),
     (lambda x: ((2.0,), x.dtype), lambda x: x * 2, AttributeValueError, r"of_a_test: infer gives the size 2.0(?s:.*)x.shape\[0\] // 2"),
     (lambda x: ((-2,), x.dtype), lambda x: x * 2, AttributeValueError, "of_a_test: infer gives the size -2"),
-    (SAME, lambda x: x.sum(), CompileError, r"it gives float32, and infer says float32\[:\]"),
-    (SAME, lambda x: (x * 2, x * 3), CompileError, "and infer says"),
-    (SAME, _writes, CompileError, "Cannot modify readonly array"),
-    (SAME, lambda x: x.no_such_method(), CompileError, r"of_a_test does not compile for float32\[:\]: .*no_such_method"),
+    (SAME, lambda x: x.sum(), CustomOpError, r"it gives float32, and infer says float32\[:\]"),
+    (SAME, lambda x: (x * 2, x * 3), CustomOpError, "and infer says"),
+    (SAME, _writes, CustomOpError, "Cannot modify readonly array"),
+    (SAME, lambda x: x.no_such_method(), CustomOpError, r"of_a_test does not compile for float32\[:\]: .*no_such_method"),
     (SAME, _raises, ValueError, "^negative"),
 ]
 
@@ -354,7 +355,15 @@ def test_numba_that_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     op = defined(SAME, lambda x: x * 2)
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     for f in (op, paddle.jit.to_static(lambda x: op(x))):
-        with pytest.raises(CompileError, match="of_a_test: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set"):
+        with pytest.raises(CustomOpError, match="of_a_test: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set"):
+            f(paddle.ones([2]))
+
+
+def test_numba_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = defined(SAME, lambda x: x * 3)
+    monkeypatch.setattr(engines, "is_there", lambda: False)
+    for f in (op, paddle.jit.to_static(lambda x: op(x))):
+        with pytest.raises(CustomOpError, match=r"of_a_test: Numba compiles .* not installed(?s:.*)hint: pip install numba"):
             f(paddle.ones([2]))
 
 

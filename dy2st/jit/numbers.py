@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..convert.effects.cells import EntryCell, OuterVariable, place_of
+from ..convert.pyfacts.breakpoints import is_quit
 from .concrete import ConcreteProgram, Number, can_be_fed, value_at
 from .guards import same
 from .recipes import Constant
@@ -32,7 +33,9 @@ class Numbers:
         while entries := [(h, e) for h, e in self._found.values() if can_be_fed(value_at(h, e))]:
             try:
                 made = trace(entries)
-            except Exception:  # Python needs a number itself; or it is another error, which the trace without them raises again
+            except Exception as error:  # Python needs a number itself; or it is another error, which the trace without them raises again
+                if is_quit(error):
+                    raise
                 self._reject([e for e in entries if place_of(*e) not in self._proved] or entries)
                 continue
             self._proved.update(place_of(*e) for e in entries)

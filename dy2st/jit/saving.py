@@ -180,6 +180,11 @@ def static_function_of(layer: Any) -> StaticFunction:
 def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> ConcreteProgram:
     """The trace to save."""
     spec = input_spec if input_spec is not None else function.input_spec
+    if spec is None and not function.concrete_programs and function.mixed:
+        raise FetchError(
+            f"{function.__qualname__!r} has full_graph=False: its statements may run eagerly between Programs, and a file holds one",
+            hint="decorate it with full_graph=True, which names what cannot be staged; or save a layer or function inside that is static",
+        )
     if spec is None and not function.concrete_programs:
         raise FetchError(
             f"{function.__qualname__!r} was not called yet, so its inputs are not known",

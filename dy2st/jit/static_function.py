@@ -411,6 +411,9 @@ class StaticFunction(AsFunction):
         """
         if not self._traces.order and self.input_spec is not None:
             return self.trace(*self.input_spec)
+        if not self._traces.order and self.mixed:
+            raise FetchError(f"{self.raw.__qualname__!r} has full_graph=False: it has a Program for each piece, and none as a whole",
+                             hint="explain() shows the pieces; full_graph=True makes one Program")  # fmt: skip
         if not self._traces.order:
             raise FetchError(
                 f"{self.raw.__qualname__!r} has no program yet", hint="call it once, or give an input_spec"

@@ -305,8 +305,9 @@ def _same_constant(a: object, b: object, place: str) -> bool:
 
 
 def _lambda_to_def(tree: gast.Lambda) -> gast.FunctionDef:
-    result = origin.inherit(nodes.return_(tree.body), tree.body)
-    function = nodes.function("lambda_", [], [result])
+    # as a statement of the user's that stands where the lambda's expression does
+    result = gast.copy_location(origin.inherit(nodes.return_(tree.body), tree.body), tree.body)
+    function = gast.copy_location(nodes.function("lambda_", [], [result]), tree)
     function.args = tree.args
     function.origin = origin.of(tree)
     return function

@@ -136,6 +136,9 @@ def _broadcast(*ins: TensorType, **attrs: Any) -> tuple[Any, str]:
 
 
 def _run(definition: custom.Definition, ins: Sequence[np.ndarray], wanted: Sequence[TensorType], attrs: dict[str, Any]) -> Any:
+    from .executor.engines import require_for_custom
+
+    require_for_custom(definition.name)
     from .executor.custom_kernels import run  # Numba takes a second, and is needed where a kernel runs
 
     return run(definition, ins, wanted, attrs)

@@ -224,6 +224,12 @@ class CompileError(Dy2stError, RuntimeError):
     code = "D2S015"
 
 
+class CustomOpError(CompileError):
+    """The kernel of a custom op could not be compiled, or gives something else than `infer` says."""
+
+    code = "D2S019"
+
+
 def with_location(error: BaseException, location: Location | None) -> BaseException:
     """Attaches the user's location to any exception; the type and the message stay as they are.
 

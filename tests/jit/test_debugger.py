@@ -1,5 +1,6 @@
 """Debuggers, profilers and coverage in a static function: they find the user's file, lines and variables, while it is traced."""
 
+import bdb
 import cProfile
 import inspect
 import io
@@ -238,3 +239,33 @@ def test_the_source_of_a_converted_function_is_the_users():
     fn = jit.to_static(both_ways).converted.fn
     assert inspect.getsource(fn) == inspect.getsource(both_ways)
     assert inspect.getsourcefile(fn) == __file__
+
+
+def summed(x):
+    total = x[0] * 0
+    for row in x:
+        if row > 0:
+            breakpoint()
+            total = total + row
+    return total
+
+
+def first_of_many(x):
+    for i in range(100):
+        if x.sum() > i:
+            breakpoint()
+            x = x + 1
+        if x.sum() > 50:
+            break
+    return x
+
+
+@pytest.mark.parametrize("function", [stops, summed, first_of_many], ids=lambda f: f.__name__)
+def test_quit_ends_the_call(function, monkeypatch):
+    """Not a branch of the run, nor one try of several to trace the function."""
+    out = scripted(monkeypatch, ["quit"])
+    before = sys.gettrace()
+    with pytest.raises(bdb.BdbQuit):
+        jit.to_static(function)(Tensor([1.0, 2.0]))
+    sys.settrace(before)
+    assert out.getvalue().count("(Pdb)") == 1

@@ -22,7 +22,7 @@ from test_corpus import CASES as CORPUS
 from three_ways import compare, outcome
 
 from dy2st import jit, nn, seed
-from dy2st.errors import Dy2stError, EagerStatementWarning, StagedValueError
+from dy2st.errors import Dy2stError, EagerStatementWarning, FetchError, StagedValueError
 from dy2st.jit.splits import Shared, Splits
 from dy2st.jit.static_function import StaticFunction
 from dy2st.jit.tracing import Trace
@@ -480,3 +480,25 @@ def test_the_pieces_stand_at_the_lines_of_the_user():
         assert piece.function.__name__ == "several"
     lines = [p.function.__code__.co_firstlineno - function.__code__.co_firstlineno for p in mixed.pieces]
     assert lines == [1, 3, 5]
+
+
+@pytest.mark.filterwarnings("ignore::dy2st.errors.EagerStatementWarning")
+def test_the_expression_of_a_lambda_runs_eagerly():
+    scaled = lambda x: float(x.numpy().max()) * x  # noqa: E731
+    for function in (scaled, lambda x: scaled(x + 1) * 2):
+        assert jit.to_static(function, full_graph=False)(Tensor([1.0, 2.0])).tolist() == function(Tensor([1.0, 2.0])).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::dy2st.errors.EagerStatementWarning")
+def test_a_function_in_pieces_has_no_program_to_save(tmp_path):
+    def scaled(x):
+        return float(x.numpy().max()) * x
+
+    static = jit.to_static(scaled, full_graph=False)
+    with pytest.raises(FetchError, match="not called yet"):
+        jit.save(static, str(tmp_path / "model"))
+    static(Tensor([1.0]))
+    with pytest.raises(FetchError, match="full_graph=False: its statements may run eagerly"):
+        jit.save(static, str(tmp_path / "model"))
+    with pytest.raises(FetchError, match="a Program for each piece"):
+        _ = static.main_program

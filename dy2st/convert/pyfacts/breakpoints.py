@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any
 
@@ -12,6 +13,12 @@ from .foreign import is_foreign
 def is_debugger(f: Any) -> bool:
     """Whether a function starts a debugger: `breakpoint`, or `set_trace` of pdb, of an object of its, and of others in its place."""
     return isinstance(f, _FUNCTIONS) and f.__name__ in DEBUGGERS and is_foreign(f.__module__)
+
+
+def is_quit(error: BaseException) -> bool:
+    """Whether the user has ended the program in a debugger, which raises that in the code that it shows: it is no exception of the code."""
+    bdb = sys.modules.get("bdb")  # no debugger, no exception of its
+    return bdb is not None and isinstance(error, bdb.BdbQuit)
 
 
 _FUNCTIONS = types.FunctionType, types.BuiltinFunctionType, types.MethodType

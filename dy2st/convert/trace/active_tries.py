@@ -27,6 +27,7 @@ from ...tensor.location import is_own, path_of, user_location
 from .. import hub
 from ..effects.cells import Cell, TensorCell, is_variable_of, variables_of
 from ..effects.region_frames import Frame, Side
+from ..pyfacts.breakpoints import is_quit
 from ..pyfacts.enclosing_handlers import EnclosingHandler
 from ..pyfacts.raise_context import refused_by
 from ..regions.failure_predicates import is_power_of_floats, tests
@@ -176,6 +177,8 @@ class ActiveTries:
 
     def place(self, error: Exception) -> Location | None:
         """Where the user's code raises an exception; None if something else does."""
+        if is_quit(error):
+            return None
         return self._places[id(error)][1] if id(error) in self._places else raised_at(error)
 
     def know_place(self, error: Exception, location: Location | None) -> None:

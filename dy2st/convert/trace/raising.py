@@ -33,6 +33,7 @@ from ...tensor.promotion import no_number
 from ...transpiler import ConversionError, locate
 from .. import hub, roles
 from ..hub import current_tracer, need_tracer
+from ..pyfacts.breakpoints import is_quit
 from ..pyfacts.python_frames import is_statement
 from ..regions.recording import TooLongError
 from ..values.maybe_value import MaybeObject, MaybeValue
@@ -328,7 +329,7 @@ _OF_TRACING = (
 
 def is_of_tracing(error: BaseException) -> bool:
     """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
-    own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
+    own = is_quit(error) or (not isinstance(error, Exception) and type(error).__module__.startswith("dy2st."))
     if isinstance(error, Dy2stError) and ESCAPED.search(error.message):
         return True  # which says of a text that only the run knows that it is no dtype, say
     return own or isinstance(error, _OF_TRACING) or "of_tracing" in vars(error) or refusal(error) is not None

@@ -20,11 +20,12 @@ import numpy as np
 from llvmlite import binding as llvm
 
 from .. import forks
-from ..errors import CompileError
+from ..errors import CompileError, CustomOpError
+from ..ops.custom import SPECIALIZATIONS
 from . import machine
 from .cache import ObjectCache
-from .engines import Engine, current
-from .objects import OWN, ROUTINE, compile_object
+from .engines import Engine, current, require_for_custom
+from .objects import OWN, ROUTINE, UncompiledCustom, compile_object
 from .symbols import LINKING, provide
 from .worker import Worker, is_possible, worthwhile
 
@@ -209,6 +210,10 @@ class KernelCompiler:
                 provide(name, self._routines[name])
             if custom:
                 # Numba takes a second, and who has no custom ops does not need it
+                try:
+                    require_for_custom(SPECIALIZATIONS[custom[0]].definition.name)
+                except CustomOpError as error:
+                    raise UncompiledCustom(custom[0], error) from None
                 from .custom_kernels import address
 
                 for name in custom:

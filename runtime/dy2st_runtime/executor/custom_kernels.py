@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from .. import dtype as dt
 from .. import forks
 from ..codegen import layout
-from ..errors import CompileError
+from ..errors import CustomOpError
 from ..ops.custom import SPECIALIZATIONS, Definition, Specialization
 from ..ops.registry import TensorType
 from .memory import copy_bytes
@@ -46,7 +46,7 @@ def address(name: str) -> int:
         if name not in _entries:
             try:
                 _entries[name] = _native_form(SPECIALIZATIONS[name])
-            except CompileError as error:
+            except CustomOpError as error:
                 raise UncompiledCustom(name, error) from None
         return int(_entries[name].address)
 
@@ -55,7 +55,7 @@ def run(definition: Definition, ins: Sequence[np.ndarray], wanted: Sequence[Tens
     """What the kernel gives for arrays.
 
     Raises:
-        CompileError: it does not compile for these types, or gives other dtypes or ranks than `infer` says.
+        CustomOpError: it does not compile for these types, or gives other dtypes or ranks than `infer` says.
         Whatever the kernel raises.
     """
     types = tuple((a.dtype.name, a.ndim) for a in ins), tuple((t.dtype, t.rank) for t in wanted)
@@ -84,7 +84,7 @@ class _Kernel:
 def _kernel(s: Specialization) -> _Kernel:
     definition, takes = s.definition, _arguments(s)
     if numba.config.DISABLE_JIT:
-        raise CompileError(f"{definition.name}: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set", hint="unset it")
+        raise CustomOpError(f"{definition.name}: Numba does not compile its kernel, as NUMBA_DISABLE_JIT is set", hint="unset it")
     found = _elementwise(s) if definition.elementwise else _jitted(definition)
     try:
         found.compile(takes)
@@ -115,7 +115,7 @@ def _jitted(definition: Definition) -> Any:
     if not hasattr(function, "py_func"):
         return numba.njit(function)
     if function.targetoptions.get("parallel"):
-        raise CompileError(f"{definition.name}: the kernel of a custom op cannot be njit(parallel=True): dy2st's threads are not Numba's",
+        raise CustomOpError(f"{definition.name}: the kernel of a custom op cannot be njit(parallel=True): dy2st's threads are not Numba's",
                            hint="leave parallel=True away")  # fmt: skip
     return function
 
@@ -129,9 +129,9 @@ def _elementwise(s: Specialization) -> Any:
     return numba.njit(scope["kernel"])
 
 
-def _uncompiled(s: Specialization, why: str, hint: str | None = None) -> CompileError:
+def _uncompiled(s: Specialization, why: str, hint: str | None = None) -> CustomOpError:
     message = f"the kernel of the custom op {s.definition.name} does not compile for {_shown_types(s.ins)}: {why.strip()}"
-    return CompileError(message, hint=hint)
+    return CustomOpError(message, hint=hint)
 
 
 def _shown_types(types: Sequence[tuple[str, int]]) -> str:

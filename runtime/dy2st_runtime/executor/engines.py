@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import config
-from ..errors import CompileError
+from ..errors import CompileError, CustomOpError
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,21 @@ def set_engine(name: str) -> None:
     config.ENGINE.set(name)
 
 
+def is_there() -> bool:
+    """Whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def require_for_custom(name: str) -> None:
+    """CustomOpError if Numba is not installed, which compiles the kernels of custom ops."""
+    if not is_there():
+        raise CustomOpError(f"{name}: Numba compiles the kernels of custom ops, and it is not installed", hint="pip install numba")
+
+
 def _require(engine: Engine) -> None:
     if engine.name != "numba":
         return
-    if importlib.util.find_spec("numba") is None:
+    if not is_there():
         raise CompileError("the compiler 'numba' is not installed", hint="pip install numba, or choose the compiler 'llvm'")
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         raise CompileError("the compiler 'numba' compiles nothing, as NUMBA_DISABLE_JIT is set",

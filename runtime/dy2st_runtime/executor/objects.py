@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import config
-from ..errors import CompileError
+from ..errors import CustomOpError
 from . import machine
 from .engines import ENGINES, Engine
 
@@ -39,7 +39,7 @@ class UncompiledKernel(Exception):
 class UncompiledCustom(Exception):
     """A kernel of the user's own does not compile. `name`: that of its native form; `error`: what to tell the user."""
 
-    def __init__(self, name: str, error: CompileError):
+    def __init__(self, name: str, error: CustomOpError):
         super().__init__(name, error)
         self.name, self.error = name, error
 
