@@ -19,7 +19,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -m "not slow" -n auto
 
-# one test of each package, in ten seconds
+# one test of each package: ten seconds, once its environment is there
 tiny: $(VENV)/.test
 	$(BIN)/python -m tests.tiny
 
