@@ -68,6 +68,9 @@ def explanations() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+
+
 def _terminal(section: str, setup: str) -> str:
     """A section of the page without the marks of Markdown: code is indented, and says whether it fails or is the cure."""
     words = {"fails": "An example that fails:", "cure": "Its cure:"}
@@ -79,7 +82,7 @@ def _terminal(section: str, setup: str) -> str:
             if code:
                 lines += [words[line.split()[-1]], ""]
         else:
-            lines.append(("    " + line).rstrip() if code else line.replace("`", ""))
+            lines.append(("    " + line).rstrip() if code else _LINK.sub(r"\1", line).replace("`", ""))
     if setup:
         lines += ["", "The examples begin with", "", *("    " + line for line in setup.strip().splitlines())]
     return "\n".join(lines)

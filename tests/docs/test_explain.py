@@ -20,6 +20,7 @@ def test_the_page_of_a_code(capsys):
     assert "Its cure:\n\n    @to_static\n" in text
     assert "    import dy2st as paddle" in text
     assert "`" not in text
+    assert "](" not in text
 
 
 def test_small_letters_will_do(capsys):
