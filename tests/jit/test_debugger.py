@@ -8,6 +8,7 @@ import pdb
 import pstats
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -260,7 +261,14 @@ def first_of_many(x):
     return x
 
 
-@pytest.mark.parametrize("function", [stops, summed, first_of_many], ids=lambda f: f.__name__)
+def halved(x):
+    if x.sum() < 1:
+        breakpoint()
+        return x
+    return halved(x / 2)
+
+
+@pytest.mark.parametrize("function", [stops, summed, first_of_many, halved], ids=lambda f: f.__name__)
 def test_quit_ends_the_call(function, monkeypatch):
     """Not a branch of the run, nor one try of several to trace the function."""
     out = scripted(monkeypatch, ["quit"])
@@ -269,3 +277,30 @@ def test_quit_ends_the_call(function, monkeypatch):
         jit.to_static(function)(Tensor([1.0, 2.0]))
     sys.settrace(before)
     assert out.getvalue().count("(Pdb)") == 1
+
+
+def test_quit_ends_a_call_that_is_traced_anew_for_another_number(monkeypatch):
+    settings = types.SimpleNamespace(scale=1.0)
+
+    def scaled(x):
+        y = x * settings.scale
+        breakpoint()
+        return y + settings.scale
+
+    scripted(monkeypatch, ["continue"])
+    static = jit.to_static(scaled)
+    assert static(Tensor([1.0])).tolist() == [2.0]
+    settings.scale = 2.0
+    scripted(monkeypatch, ["quit"])
+    before = sys.gettrace()
+    with pytest.raises(bdb.BdbQuit):
+        static(Tensor([1.0]))
+    sys.settrace(before)
+
+
+def test_quit_ends_a_loop_that_would_be_unrolled_where_it_cannot_be_staged(monkeypatch):
+    scripted(monkeypatch, ["continue", "quit"])
+    before = sys.gettrace()
+    with pytest.raises(bdb.BdbQuit):
+        jit.to_static(first_of_many)(Tensor([1.0, 2.0]))
+    sys.settrace(before)

@@ -19,7 +19,6 @@ from ..hub import current_tracer, need_tracer
 from ..iteration.outer_iterators import Onward, fresh, is_known, leave, next_
 from ..iteration.staged_iterables import StagedRange
 from ..iteration.underlying import Opened, underlying_containers, walks
-from ..pyfacts.breakpoints import is_quit
 from ..pyfacts.checked_iterators import Walk
 from ..pyfacts.iterable_sources import variables_of
 from ..pyfacts.undefined import Undefined, nothing
@@ -279,9 +278,7 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                 rest = iterable[count:]
                 try:
                     _staged_for(tracer, StagedRange(rest.start, rest.stop, rest.step), body, extra_test, get_state, set_state, names)
-                except Exception as error:  # of a body that needs the number while it is traced, or changes what it leaves to the next
-                    if is_quit(error):
-                        raise
+                except Exception as error:  # a body that needs the number while it is traced, or changes what it leaves to the next
                     raise Unrolled(user_location()) from error
                 return
             onward = onward or Onward(tracer, items)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,8 +101,8 @@ def set_engine(name: str) -> None:
 
 
 def is_there() -> bool:
-    """Whether Numba is installed."""
-    return importlib.util.find_spec("numba") is not None
+    """Whether Numba is installed. Each call of a custom op asks, so that no folder is searched once it is imported."""
+    return "numba" in sys.modules or importlib.util.find_spec("numba") is not None
 
 
 def require_for_custom(name: str) -> None:
