@@ -21,7 +21,6 @@ from llvmlite import binding as llvm
 
 from .. import forks
 from ..errors import CompileError, CustomOpError
-from ..ops.custom import SPECIALIZATIONS
 from . import machine
 from .cache import ObjectCache
 from .engines import Engine, current, require_for_custom
@@ -209,7 +208,9 @@ class KernelCompiler:
                     self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
                 provide(name, self._routines[name])
             if custom:
-                # Numba takes a second, and who has no custom ops does not need it
+                # the ops and Numba take a second to import, which neither the second process nor who has no custom ops needs
+                from ..ops.custom import SPECIALIZATIONS
+
                 try:
                     require_for_custom(SPECIALIZATIONS[custom[0]].definition.name)
                 except CustomOpError as error:

@@ -67,6 +67,7 @@ def test_an_unknown_engine_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_engine_that_is_not_installed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(CompileError, match="pip install numba"):
         paddle.set_engine("numba")
