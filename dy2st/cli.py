@@ -14,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from dy2st_runtime.cli import ended_by_its_reader
+
 PACKAGE = Path(__file__).parent
 # where the page is in an installed package, and where in a checkout
 PAGES = (PACKAGE / "errors.md", PACKAGE.parent / "docs" / "reference" / "errors.md")
@@ -33,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     pages = explanations()
     code = args.code.upper()
     if code in pages:
-        print(pages[code])
+        with ended_by_its_reader():
+            print(pages[code])
         return 0
     near = difflib.get_close_matches(code, pages, n=5)
     print(f"error: no error has the code {args.code!r}; {_known(near, list(pages))}", file=sys.stderr)

@@ -14,12 +14,12 @@ import os
 import secrets
 import stat
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from . import config
+from .warning import warn
 
 _PARTIAL = "partial"
 _FORGOTTEN = 3600.0  # seconds after which nobody is still writing a file
@@ -219,7 +219,7 @@ class Store:
             wanted = (config.cache_folder() if folder is None else folder) / name
             private(wanted)
         except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home folder
-            warnings.warn(f"dy2st keeps no compile cache: {error}; DY2ST_CACHE_DIR names another folder", RuntimeWarning, stacklevel=3)
+            warn(f"dy2st keeps no compile cache: {error}; DY2ST_CACHE_DIR names another folder")
             return
         self.folder = wanted
         clean(wanted)
@@ -248,7 +248,7 @@ class Store:
         try:
             write(self.folder / f"{symbol}{self._suffix}", self._magic + _digest(symbol, payload) + payload)
         except OSError as error:
-            warnings.warn(f"dy2st cannot write its compile cache: {error}", RuntimeWarning, stacklevel=2)
+            warn(f"dy2st cannot write its compile cache: {error}")
 
 
 def _digest(symbol: str, payload: bytes) -> bytes:

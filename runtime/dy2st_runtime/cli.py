@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,6 +27,22 @@ from .predictor import Predictor
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status: 0, or 1 after an error, which is printed without a traceback."""
     args = _parser().parse_args(argv)
+    with ended_by_its_reader():
+        return _main(args)
+
+
+@contextlib.contextmanager
+def ended_by_its_reader() -> Iterator[None]:
+    """A block that prints. If its reader ends before it, as `| head` does, so does the process, without an error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        raise SystemExit(1) from None
+
+
+def _main(args: argparse.Namespace) -> int:
     try:
         for name in args.modules:
             _import(name)
@@ -33,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.model, model_filename=args.model_filename, params_filename=args.params_filename
         )
         args.command(model, args)
+    except BrokenPipeError:
+        raise
     except (Dy2stError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -11,10 +11,11 @@ import difflib
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from .warning import warn
 
 T = TypeVar("T")
 
@@ -180,7 +181,7 @@ def _warn_of_unknown() -> None:
     """A warning for each environment variable that looks like a switch and is none."""
     for name in sorted(os.environ):
         if name.startswith("DY2ST_") and name not in Flag.table and not name.startswith(_OF_TESTS):
-            warnings.warn(f"environment variable {name} is no switch of dy2st{_meant(name, Flag.table)}", RuntimeWarning, stacklevel=2)
+            warn(f"environment variable {name} is no switch of dy2st{_meant(name, Flag.table)}")
 
 
 def cache_folder() -> Path:

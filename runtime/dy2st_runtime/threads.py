@@ -12,13 +12,13 @@ import functools
 import math
 import os
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from . import config, forks
+from .warning import warn
 
 MUCH = 160_000
 """Work from which a kernel is shared, in the unit of `loopir.parallel`: about 20 microseconds."""
@@ -146,7 +146,7 @@ class Pool:
                 thread.start()
             except RuntimeError as error:  # the system gives no more
                 wanted = len(self._threads) + 1
-                warnings.warn(f"dy2st works with {wanted} threads: {error}", RuntimeWarning, stacklevel=2)
+                warn(f"dy2st works with {wanted} threads: {error}")
                 break
             self._threads.append(thread)
         self._memory[[MUCH_WORK, LEAST_WORK, VECTORS]] = MUCH if wanted > 1 else NEVER, LEAST, VECTOR

@@ -7,6 +7,8 @@ import pickle
 import random
 import re
 import shutil
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -165,6 +167,14 @@ def test_info(capsys):
     assert "parameters: 4 tensors, 163 numbers, 652 bytes" in out
     assert "  x: float32[?, 6]" in out
     assert "  matmul_v2: 2" in out
+
+
+def test_a_reader_that_ends_first_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "dy2st_runtime", "info", str(MLP)], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_errors_are_one_line_and_status_1(capsys, tmp_path):

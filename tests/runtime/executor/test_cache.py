@@ -123,8 +123,9 @@ def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", no_space)
-    with pytest.warns(RuntimeWarning, match="cannot write its compile cache"):
+    with pytest.warns(RuntimeWarning, match="cannot write its compile cache") as warned:
         cache.put("k_x", b"payload")
+    assert warned[0].filename == __file__  # the line of the caller, not one of dy2st's own
     assert cache.folder is not None
     assert not [path for path in cache.folder.rglob("*") if path.is_file()]
 
