@@ -104,7 +104,7 @@ class _Telling:
         self._outside = dict(self._known_outside())
 
     def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
-        shared = {name for name, count in self._made().items() if count > 1}
+        shared = {name for name, count in self._holders().items() if count > 1}
         untold = {p for p, names in self._sources.items() if names and not self._origins.is_told(self._variables[p])}
         lost = {name for name in shared if not self._origins.is_countable(name)}
         lost |= {name for p in untold for name in shared.intersection(self._sources[p] or ())}
@@ -184,7 +184,7 @@ class _Telling:
             return recipe if any(self._tracer.aliases.related(v, t) for v in self._values[p]) else None
         return Fetched(self._fetches[name]) if self._fetches.get(name, p) != p else None
 
-    def _made(self) -> Counter[str]:
+    def _holders(self) -> Counter[str]:
         """How many values, of which one is kept, may be an object that the call has made; a list may hold it more than once."""
         found: Counter[str] = Counter()
         for p, names in self._sources.items():

@@ -211,7 +211,7 @@ class Results:
         for x in members:
             if isinstance(x, (tuple, frozenset)):
                 self._require_same(x)
-            elif id(x) in self._tracer.made and not isinstance(x, _LASTING) and not is_frozen(type(x)):
+            elif id(x) in self._tracer.created and not isinstance(x, _LASTING) and not is_frozen(type(x)):
                 raise _made_once(x)
 
     def list_of(self, value: DynamicList) -> Recipe:
@@ -277,7 +277,7 @@ class Results:
     def _require_plain(self, value: Any) -> None:
         """An error for an object that each call would have to make anew, and for one that keeps tensors of the trace, of which the caller
         could make nothing."""
-        lasting = id(value) in self._tracer.before or (isinstance(value, _LASTING) and id(value) not in self._tracer.made)
+        lasting = id(value) in self._tracer.before or (isinstance(value, _LASTING) and id(value) not in self._tracer.created)
         if self._exact and not lasting:
             raise _made_once(value)
         self._require_no_tensors(value)

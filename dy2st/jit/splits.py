@@ -194,10 +194,10 @@ class Splits:
     def _cut(self, cuts: Sequence[Location], method: bool, through: bool, apart: bool = False) -> types.FunctionType:
         key = (cuts, method, through)
         if key not in self._known:
-            self._known[key] = self._made(split(self.function, cuts, cuts if through else (), apart=apart, method=method), method)
+            self._known[key] = self._bound(split(self.function, cuts, cuts if through else (), apart=apart, method=method), method)
         return self._known[key]
 
-    def _made(self, mixed: Mixed, method: bool) -> types.FunctionType:
+    def _bound(self, mixed: Mixed, method: bool) -> types.FunctionType:
         """The mixed function; the function itself if nothing of it could be static."""
         if not mixed.pieces and not mixed.through:
             return self.function

@@ -218,7 +218,7 @@ class StaticFunction(AsFunction):
 
     def is_one_too_many(self, arguments: Arguments, limit: int) -> bool:
         """Whether there was no call with arguments like these, and as many traces as the limit for others, which may be gone since."""
-        return self._traces.made >= limit and arguments.key not in self._traces.by_key and arguments.key not in self.mixed
+        return self._traces.count >= limit and arguments.key not in self._traces.by_key and arguments.key not in self.mixed
 
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments; where the run could only be refused because numbers outside are inputs, one without."""
@@ -244,7 +244,7 @@ class StaticFunction(AsFunction):
                 concrete = self._without_numbers(concrete, arguments)
                 result = static_call.run(concrete, arguments)
         self._traces.called = concrete.mark
-        concrete.called_at = self._traces.made
+        concrete.called_at = self._traces.count
         _last.append(concrete.mark)
         return result
 

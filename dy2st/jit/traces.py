@@ -32,7 +32,7 @@ class Traces:
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
         self.called: Callable[[], ConcreteProgram | None] = _nothing  # the one that served the last call
-        self.made = 0  # how many there have been, also for objects that are gone
+        self.count = 0  # how many there have been, also for objects that are gone
         # those that were only made to be saved: one for each kind of arguments
         self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
@@ -62,8 +62,8 @@ class Traces:
             gone = functools.partial(_forget, weakref.ref(self), key)
             self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
         self.by_key.setdefault(key, []).append(concrete)
-        self.made += 1
-        concrete.called_at = self.made
+        self.count += 1
+        concrete.called_at = self.count
         while len(self.order) >= config.TRACES.get():
             # each value of a Python argument has one, and there may be as many as steps of the training
             self.drop(min(self.order, key=_CALLED_AT))

@@ -154,7 +154,7 @@ class Trace:
                 raise
             finally:
                 self.tracer.special.restore()
-            return self._made(name, recipe, effects)
+            return self._finished(name, recipe, effects)
 
     def _record(self, name: str) -> tuple[Recipe, Effects]:
         """Runs the function; what its result is made of, and what it has changed."""
@@ -252,7 +252,7 @@ class Trace:
                     return hidden(v.name, str(error.name), name)
         return None
 
-    def _made(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
+    def _finished(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
         """The trace, when the world is as it was before."""
         tracer = self.tracer
         drop_unused_functions(self.program)
@@ -321,7 +321,7 @@ class Trace:
             return
         own = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f)), *tracer.spaces.variables()]
-        owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
+        owners = [x for x in tracer.owners.values() if id(x) not in tracer.created]
         defaults = (x for f in own for x in defaults_of(f))
         held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values()), *defaults))
         # what has become a list of dynamic length had these entries, which it may have still
@@ -350,7 +350,7 @@ class Trace:
         tracer = self.tracer
         unconverted = any(why_unconverted(f.__code__) for f in tracer.functions.values())
         reach = Reach(replaced(effects), tracer.before, {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}, unconverted)
-        owners = [type(x) if id(x) in tracer.made else x for x in tracer.owners.values()]
+        owners = [type(x) if id(x) in tracer.created else x for x in tracer.owners.values()]
         reach.add(*tracer.functions.values(), *owners, *self._objects())
         reach.add(*tracer.given)
         tracer.spaces.reach_into(reach)
@@ -443,7 +443,7 @@ class Trace:
     def _without(self) -> Iterator[Guard]:
         """Guards of the attributes that an object does not have yet, and that the run decides about: at the next call it may have them."""
         for (key, name), owner in self.tracer.uncertain_attributes.items():
-            if key not in self.tracer.made and held(owner, name) is MISSING:
+            if key not in self.tracer.created and held(owner, name) is MISSING:
                 yield Guard(place_of_attribute(owner, name), MISSING)
 
     def _assigned(self, guard: Guard) -> Guard:

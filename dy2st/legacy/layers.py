@@ -89,17 +89,17 @@ class FC(nn.Layer):
         super().__init__(name_scope, dtype)
         self._size, self._keep, self._act = size, num_flatten_dims, act
         self._attrs = param_attr, bias_attr
-        self._made = False
+        self._is_built = False
 
     def _make(self, input: Tensor) -> None:
         rows = math.prod(int(d) for d in input.shape[self._keep :])
         self.weight = self.create_parameter([rows, self._size], self._attrs[0])
         self.bias = self.create_parameter([self._size], self._attrs[1], is_bias=True)
-        self._made = True
+        self._is_built = True
 
     def forward(self, input: Any) -> Tensor:
         x = as_tensor(input)
-        if not self._made:
+        if not self._is_built:
             self._make(x)
         out = ops.op("mul", X=x, Y=self.weight, x_num_col_dims=self._keep, y_num_col_dims=1)
         return activate(out if self.bias is None else tensor_math.add(out, self.bias), self._act)

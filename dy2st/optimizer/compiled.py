@@ -48,7 +48,7 @@ class CompiledSteps:
     """The compiled step of an optimizer: for all parameters that have had a gradient so far, with the settings that it has."""
 
     def __init__(self) -> None:
-        self.made = 0
+        self.count = 0
         self._known: dict[int, Tensor] = {}
         self._recipe: Any = None
         self._step: CompiledStep | None = None
@@ -73,9 +73,9 @@ class CompiledSteps:
         if recipe is None:
             return False
         if self._step is None or recipe != self._recipe:
-            if self.made == LIMIT:
+            if self.count == LIMIT:
                 return False
-            self.made += 1
+            self.count += 1
             self._recipe, self._step = recipe, CompiledStep(known, optimizer.updates)
         self._step.run([gradients.get(key) for key in self._known], optimizer.get_lr())
         return True

@@ -154,27 +154,27 @@ class _Recent(Generic[_T]):
     """What was made last, by key; safe in several threads, which may make the same thing twice."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[tuple, _T] = OrderedDict()
+        self._entries: OrderedDict[tuple, _T] = OrderedDict()
         self._lock = forks.lock()
 
     def get(self, key: tuple, make: Callable[[], _T]) -> _T:
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
         made = make()  # outside of the lock: compiling takes seconds
         with self._lock:
-            made = self._made.setdefault(key, made)
-            while len(self._made) > _KEPT:
-                self._made.popitem(last=False)
+            made = self._entries.setdefault(key, made)
+            while len(self._entries) > _KEPT:
+                self._entries.popitem(last=False)
         return made
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._entries)
 
     def clear(self) -> None:
         with self._lock:
-            self._made.clear()
+            self._entries.clear()
 
 
 class _Uses:

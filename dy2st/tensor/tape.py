@@ -58,9 +58,9 @@ class Node:
 
     def attach(self, outputs: Sequence[Tensor | None]) -> None:
         """Makes this node the origin of the tensors."""
-        self.outputs = [self._made(t, i) for i, t in enumerate(outputs)]
+        self.outputs = [self._attach(t, i) for i, t in enumerate(outputs)]
 
-    def _made(self, t: Tensor | None, index: int) -> weakref.ref[Tensor] | None:
+    def _attach(self, t: Tensor | None, index: int) -> weakref.ref[Tensor] | None:
         """Makes this node the origin of a tensor, its output `index`."""
         if t is None or t._stop:
             return None
@@ -299,7 +299,7 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
             outputs.append(None)
         elif type(x) is list:
             plain = False
-            outputs += [node._made(t, len(outputs) + i) for i, t in enumerate(x)]
+            outputs += [node._attach(t, len(outputs) + i) for i, t in enumerate(x)]
         elif x._stop:
             outputs.append(None)
         else:

@@ -53,7 +53,7 @@ def put(name: str, printed: Printed) -> None:
     numbers = {key: number for number, key in enumerate(places)}
     spans = [(line, col, end, end_col, numbers[id(place)]) for line, col, end, end_col, place in printed.spans]
     entry = (printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans,
-             printed.made, printed.accessors, printed.debugged)  # fmt: skip
+             printed.generated, printed.accessors, printed.debugged)  # fmt: skip
     _store().put(name, marshal.dumps(entry))
 
 

@@ -103,7 +103,7 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
     manager = PassManager(tree, Context(tree, code.co_freevars), keep_stages=keep_stages)
     transformed = manager.run(PIPELINE)
     manager.release()
-    printed = loader.printed(transformed, source, code, tuple(manager.context.namer.made), debugged)
+    printed = loader.printed(transformed, source, code, tuple(manager.context.namer.generated), debugged)
     loaded = loader.load(printed, code)
     if lasting and loader.keeps(printed.filename):
         cache.put(symbol, printed)

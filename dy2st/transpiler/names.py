@@ -15,7 +15,7 @@ class Namer:
     Those of variables end with an underscore, or one and a number; those of functions do not.
 
     Attributes:
-        made: the names that were given.
+        generated: the names that were given.
 
     >>> namer = Namer(["break_", "x"])
     >>> namer.fresh("break_"), namer.fresh("if_body"), namer.fresh("if_body")
@@ -24,7 +24,7 @@ class Namer:
 
     def __init__(self, used: Iterable[str]):
         self._used = set(used)
-        self.made: list[str] = []
+        self.generated: list[str] = []
         self._shared: dict[str, str] = {}
         self._counts: dict[str, int] = {}  # base -> the last number given: names are never given back
 
@@ -39,7 +39,7 @@ class Namer:
             candidate = f"{base}{count}" if base.endswith("_") else f"{base}_{count}"
         self._counts[base] = count
         self._used.add(candidate)
-        self.made.append(candidate)
+        self.generated.append(candidate)
         return candidate
 
     def shared(self, base: str) -> str:

@@ -58,13 +58,13 @@ class _Match:
         places: what the line numbers of the first tree stand for.
         spans: as `Text` has them.
         nodes: the nodes of the second tree, each with the place of the innermost node around it that has one.
-        made: the functions that hold nothing of the user's, each with where its nodes begin and end in `nodes`.
+        generated: the functions that hold nothing of the user's, each with where its nodes begin and end in `nodes`.
     """
 
     places: list[Location | None]
     spans: list[Span] = field(default_factory=list)
     nodes: list[tuple[Any, Location]] = field(default_factory=list)
-    made: list[tuple[int, int]] = field(default_factory=list)
+    generated: list[tuple[int, int]] = field(default_factory=list)
 
 
 def print_tree(tree: gast.Module, header: str = "") -> Text:
@@ -100,7 +100,7 @@ def _place(match: _Match) -> dict[str, int]:
     shifts: dict[str, int] = {}
     nodes = match.nodes
     moved: set[int] = set()
-    for start, stop in match.made:
+    for start, stop in match.generated:
         function, place = nodes[start]
         shift = shifts[function.name] = place.line - function.lineno
         for node, _ in nodes[start + 1 : stop]:
@@ -234,9 +234,9 @@ def _matches(a: ast.AST, b: ast.AST, match: _Match, around: Location | None) -> 
         elif (x or y) and (x.__class__ is not y.__class__ or x != y):
             return False
     if kind is ast.FunctionDef and around is not None and (mine.get("accessor") or all(p is around for _, p in match.nodes[start:])):
-        while match.made and match.made[-1][0] > start:
-            match.made.pop()  # one inside of it
-        match.made.append((start, len(match.nodes)))
+        while match.generated and match.generated[-1][0] > start:
+            match.generated.pop()  # one inside of it
+        match.generated.append((start, len(match.nodes)))
     return True
 
 

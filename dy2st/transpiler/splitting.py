@@ -261,8 +261,8 @@ class _Splitter:
             return None
         outputs: list[str] = []
         if not returns:
-            behind = self.graph.exit.get(run[-1])
-            points = self.graph.entry[run[-1]].successors if behind is None else [behind]
+            exit_ = self.graph.exit.get(run[-1])
+            points = self.graph.entry[run[-1]].successors if exit_ is None else [exit_]
             outputs = [n for n in self.scope.locals if n in effects.bound()
                        and (n in self.scope.deleted or any(self.live.at(p, n) for p in points))]  # fmt: skip
             if any(self.reaching.maybe_unset(p, n) for p in points for n in outputs):
@@ -302,7 +302,7 @@ class _Splitter:
         body = list(run)
         if not returns:
             body.append(_at(nodes.return_(nodes.tuple_of(map(nodes.name, outputs))), last))
-            body[-1].made = True
+            body[-1].generated = True
         bound = self.activity.effects(run).bound()
         for kind, names in ((gast.Nonlocal, self.scope.nonlocals), (gast.Global, self.scope.globals)):
             if declared := [n for n in names if n in bound]:

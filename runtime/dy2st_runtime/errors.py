@@ -47,23 +47,23 @@ def here(depth: int = 1) -> Location | None:
     return None
 
 
-class _Made(threading.local):
+class _Recorded(threading.local):
     errors: list[Dy2stError] | None = None
 
 
-_made = _Made()
+_recorded = _Recorded()
 
 
 @contextlib.contextmanager
 def recorded_errors() -> Iterator[list[Dy2stError]]:
     """Within this `with`, the list gets all errors of dy2st that this thread makes, also those that somebody catches."""
-    before, _made.errors = _made.errors, []
+    before, _recorded.errors = _recorded.errors, []
     try:
-        yield _made.errors
+        yield _recorded.errors
     finally:
         if before is not None:
-            before += _made.errors
-        _made.errors = before
+            before += _recorded.errors
+        _recorded.errors = before
 
 
 class Dy2stError(Exception):
@@ -88,8 +88,8 @@ class Dy2stError(Exception):
         self.location = here(2) if location is None else location
         self.hint = hint
         self.operands: str | None = None
-        if _made.errors is not None:
-            _made.errors.append(self)
+        if _recorded.errors is not None:
+            _recorded.errors.append(self)
 
     def __str__(self) -> str:
         parts = [f"[{self.code}] {self.message}"]

@@ -93,7 +93,7 @@ def test_namer_is_fixed():
     namer = Namer(used)
     assert [namer.fresh(n) for n in ("a", "a", "x_", "x_")] == ["a_1", "a_2", "x_", "x_1"]
     assert [namer.shared(n) for n in ("x_", "x_", "a")] == ["x_2", "x_2", "a_3"]
-    assert namer.made == ["a_1", "a_2", "x_", "x_1", "x_2", "a_3"]
+    assert namer.generated == ["a_1", "a_2", "x_", "x_1", "x_2", "a_3"]
 
 
 @pytest.mark.parametrize("text", ["f()", "f().x", "a[1:2]", "a[f()]", "a[1.5]", "(x + y).z", "a[-1]"])

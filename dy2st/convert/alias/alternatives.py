@@ -103,15 +103,15 @@ class _Reachable:
     """Which containers can be reached now, as far as that is asked.
 
     Args:
-        behind: the body of the statement that has come to its end, if it was one.
+        end_of: the body of the statement that has come to its end, if it was one.
     """
 
-    def __init__(self, tracer: Tracer, behind: Any):
+    def __init__(self, tracer: Tracer, end_of: Any):
         self._tracer = tracer
         # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
         self._between_statements = (
             len(tracer.activations) <= 1 and not tracer.is_piece
-            and isinstance(behind, FunctionType) and is_generated(behind.__code__)
+            and isinstance(end_of, FunctionType) and is_generated(end_of.__code__)
         )  # fmt: skip
 
     @functools.cached_property
@@ -164,12 +164,12 @@ class Alternatives:
         self._tracer = tracer
         # by the id of each what it may be besides itself; and the ids of those that were made of others
         self._of: dict[int, dict[int, Any]] = {}
-        self._made: set[int] = set()
+        self._merged: set[int] = set()
         self._alive: dict[int, Any] = {}
         self._rebuilt: dict[int, Any] = {}  # tuples and the like, which stand for one of several
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
-        self._left: list[_Pair] = []
+        self._postponed: list[_Pair] = []
         # for each block that is being traced: the pairs that it has changed, with what they held before
         self._within: list[list[tuple[_Pair, tuple[Any, Any]]]] = []
         self.sealed = FrozenState()
@@ -237,7 +237,7 @@ class Alternatives:
     def _link(self, new: Any, other: Any) -> None:
         if other is new or id(other) in self._of.get(id(new), ()):
             return
-        self._made.add(id(new))
+        self._merged.add(id(new))
         self._know(new, other)
         self._new.append((new, other))
 
@@ -295,19 +295,19 @@ class Alternatives:
             for x in found.values():
                 self._link(new, x)
 
-    def settle(self, behind: Any = None) -> None:
+    def settle(self, end_of: Any = None) -> None:
         """The variables have got their new containers: of two that may be one, only those count that can both be reached.
 
         Args:
-            behind: the body of the statement that has come to its end, if it was one.
+            end_of: the body of the statement that has come to its end, if it was one.
         """
         self._tracer.sharing.settle()
         self.sealed.settle()
         new, self._new = self._new, []
-        left, self._left = self._left, []
-        if not new and not left:
+        postponed, self._postponed = self._postponed, []
+        if not new and not postponed:
             return
-        reachable = _Reachable(self._tracer, behind)
+        reachable = _Reachable(self._tracer, end_of)
         is_there = reachable.holds
 
         def note(one: Any, other: Any, location: Location | None) -> None:
@@ -320,13 +320,13 @@ class Alternatives:
             if reachable.changes_with(parts[1], parts[0]):
                 note(*parts, user_location())
             elif self._tracer.tries.active:  # a handler may have both
-                self._left.append(_Pair(*parts, ((), ()), user_location()))
+                self._postponed.append(_Pair(*parts, ((), ()), user_location()))
         # what stands for several at the end of a branch goes on as it is where the other branch does not come to its end, or in a handler
-        for pair in left:
+        for pair in postponed:
             if is_there(pair.one) and is_there(pair.other):
                 note(pair.one, pair.other, pair.location)
             else:
-                self._left.append(pair)
+                self._postponed.append(pair)
 
     def may_be_one(self, a: Any, b: Any) -> bool:
         """Whether two containers, or tuples, are one object in some runs, and two in others."""
@@ -343,7 +343,7 @@ class Alternatives:
 
     def may_be_another(self, x: Any) -> bool:
         """Whether a container stands for one of several."""
-        return id(x) in self._made
+        return id(x) in self._merged
 
     def require_unchanged(self) -> None:
         """StructureError if one of two containers that may be one object has changed."""
@@ -466,7 +466,7 @@ class Alternatives:
         pairs, sealed = mark
         for pair, before in reversed(self._within.pop()):
             pair.before = before
-        self._left += self._pairs[pairs:]
+        self._postponed += self._pairs[pairs:]
         del self._pairs[pairs:]
         self.sealed.leave(sealed)
 

@@ -108,8 +108,8 @@ class Kept:
             return bool(other) and put[0].items in self._places(other[0].items)
         if not self._sharing.shares(p.items, q.items, self._block):
             return False
-        apart = p.how == q.how == MOVED_OUT or (p.how == q.how == LOADED and p.turn[0] == q.turn[0]) or p.is_another(q)
-        return not apart or p.items is not q.items or self._is_twice(p.items)
+        distinct = p.how == q.how == MOVED_OUT or (p.how == q.how == LOADED and p.turn[0] == q.turn[0]) or p.is_another(q)
+        return not distinct or p.items is not q.items or self._is_twice(p.items)
 
 
 def _error(why: str, at: Location | None) -> StructureError:

@@ -66,7 +66,7 @@ class Sharing:
 
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
-        self._things: dict[int, AbstractObject] = {}
+        self._objects: dict[int, AbstractObject] = {}
         self._lists: list[AbstractObject] = []
         self._readings = 0
         self._beginning = False
@@ -90,21 +90,21 @@ class Sharing:
         contents = who(x.columns[0]) if isinstance(x, RecordList) else who(x) if isinstance(x, StagedList) else contents_of(x)
         if contents is None:
             return None
-        found = self._things.get(id(contents))
+        found = self._objects.get(id(contents))
         if found is None:
-            found = self._things[id(contents)] = AbstractObject(x, contents, isinstance(x, RecordList), self.block)
+            found = self._objects[id(contents)] = AbstractObject(x, contents, isinstance(x, RecordList), self.block)
             if found.is_list:
                 self._lists.append(found)
         return found
 
     def known(self, contents: Any) -> AbstractObject | None:
         """What stands for it, if anything does."""
-        return self._things.get(id(contents))
+        return self._objects.get(id(contents))
 
     def same(self, items: Any, other: Any) -> None:
         """A list, which may be an entry itself, is another object of the trace from now on."""
-        if isinstance(other, StagedList) and (found := self._things.get(id(who(items)))) is not None:
-            self._things[id(who(other))] = found
+        if isinstance(other, StagedList) and (found := self._objects.get(id(who(items)))) is not None:
+            self._objects[id(who(other))] = found
 
     # ---- entries ----
     def put(self, entry: Any, items: RecordList, index: Any = None) -> None:
@@ -208,7 +208,7 @@ class Sharing:
         """A list has lost all its entries: what is put into it from now on is in another one, as far as is known here."""
         if not self._tracer.frames:
             contents = self._list(items).contents
-            del self._things[id(contents)]
+            del self._objects[id(contents)]
             self.abstract_object(items)
 
     def repeats(self, items: RecordList) -> None:

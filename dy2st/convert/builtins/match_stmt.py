@@ -31,12 +31,12 @@ def match_sequence(x: Any, count: int, more: bool) -> Any:
     return len(x) >= count if more else len(x) == count
 
 
-def match_rest(x: Any, start: int, behind: int) -> Any:
-    """The items from `start`, but for `behind` at the end, as a list."""
+def match_rest(x: Any, start: int, trailing: int) -> Any:
+    """The items from `start`, but for `trailing` at the end, as a list."""
     x = x._dy_value if isinstance(x, MaybeValue) else x
     if isinstance(x, DynamicList):
-        return x[start : x.length() - behind]
-    return list(x[start : len(x) - behind])
+        return x[start : x.length() - trailing]
+    return list(x[start : len(x) - trailing])
 
 
 def match_mapping(x: Any, keys: tuple) -> Any:

@@ -375,7 +375,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
     fills = isinstance(owner, _FILLED) and f.__name__ not in _OF_ONE_ITEM
-    takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
+    takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.used_iterators and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(_created_by_library, tracer, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found

@@ -54,7 +54,7 @@ def _parts(manager: Any) -> Iterator[_Part]:
         if node is not None and frame is not None and not is_foreign(frame.f_globals.get("__name__")):
             for n in ast.walk(node):
                 if isinstance(n, (ast.Try, ast.With)) and _suspends(n):
-                    yield _Part(_behind(n), frame.f_globals, None)
+                    yield _Part(_on_exception(n), frame.f_globals, None)
     else:
         yield from _whole(getattr(type(manager), "__exit__", None), type(manager))
 
@@ -78,7 +78,7 @@ def _suspends(node: ast.Try | ast.With) -> bool:
     return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in node.body for n in ast.walk(s))
 
 
-def _behind(node: ast.Try | ast.With) -> Sequence[ast.AST]:
+def _on_exception(node: ast.Try | ast.With) -> Sequence[ast.AST]:
     """What runs where an exception leaves the body."""
     return node.items if isinstance(node, ast.With) else [*node.handlers, *node.finalbody]
 

@@ -99,14 +99,14 @@ class Generator(Lazy):
     def staged(self) -> Staged | None:
         """How to loop over it in the Program; None if Python has to iterate over it."""
         if self.chooses():
-            return self._made()
+            return self._as_list()
         if self.over is None:
             return None
         over, element = self._taken(False), self.element  # who takes the items may not take all of them
         found = Staged(over.length, lambda i: element(over.item(i)), "a generator", sources=over.sources, live=over.live)
         return like(over, found, element)
 
-    def _made(self) -> Staged:
+    def _as_list(self) -> Staged:
         """The same where all items have to be made for that."""
         element, test, flat, sources = self.element, self.test, self.flat, underlying_sources(self)
         made, sources = with_effect(self, sources, lambda: hub.list_comp(self._taken(False), element, test, flat))

@@ -145,7 +145,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         raise
     with tracer.alternatives.written():
         set_state(tuple(values))
-    tracer.alternatives.settle(behind=body)
+    tracer.alternatives.settle(end_of=body)
 
 
 @hub.primitive

@@ -396,7 +396,7 @@ def is_option(tracer: Tracer, x: Any) -> bool:
     if isinstance(x, tuple):
         held = (v._value for v in flatten([*tuple.__iter__(x), *members_of(x).values()])[0] if isinstance(v, (Tensor, StagedList)))
         return all(not isinstance(v, Variable) or tracer.can_read(v) for v in held)
-    return id(x) not in tracer.made  # what is made in a branch holds tensors of that branch
+    return id(x) not in tracer.created  # what is made in a branch holds tensors of that branch
 
 
 def _one_of(options: Options, new: Any, p: Node | None = None) -> Node:

@@ -152,7 +152,7 @@ class StagedFunction:
         signature: what is known of it.
         outer: what it changes outside of it.
         values, state: what the body gets, instances of the two parts of its params.
-        made, param_leaves: what these are made of, and what they have at the varying leaves.
+        param_values, param_leaves: what these are made of, and what they have at the varying leaves.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
@@ -174,7 +174,7 @@ class StagedFunction:
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
-    made: list[Any] = field(default_factory=list)
+    param_values: list[Any] = field(default_factory=list)
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
     tried: list[tuple[Location | None, list[ActiveTry]]] = field(default_factory=list)
@@ -317,7 +317,7 @@ class StagedFunction:
         self.function.block = block
         if s.param_needs is None:
             s.param_needs = list(map(tracer.needs.of, extract(s.params, self._given())))
-        self.made = [self._param(block, leaf, need) for leaf, need in zip(variables(s.params), s.param_needs, strict=True)]
+        self.param_values = [self._param(block, leaf, need) for leaf, need in zip(variables(s.params), s.param_needs, strict=True)]
         with tracer.inside(block):  # which class of number a param is, its code says
             taken = instantiate(s.params, self._take())
         self.values, self.state = taken
@@ -386,8 +386,8 @@ class StagedFunction:
 
     def _take(self) -> Callable[[Var], Any]:
         """What stands at the varying leaves of the params when the body begins."""
-        made = iter(self.made)
-        return lambda _: next(made)
+        param_values = iter(self.param_values)
+        return lambda _: next(param_values)
 
     def _param(self, block: Block, leaf: Var, need: Need | None) -> Any:
         t = leaf.type
@@ -501,12 +501,12 @@ class StagedFunction:
         for i, out in enumerate(outs):
             flows = dispatch.is_grad_enabled() or self._passes(i, objects)
             tracer.needs.give(out, s.result_needs[i] if flows else Need.NEVER)
-        made: list[Any] = []
+        param_values: list[Any] = []
         rest = iter(outs)
 
         def make(leaf: Var) -> Any:
-            made.append(wrap(tracer, leaf, next(rest)))
-            return made[-1]
+            param_values.append(wrap(tracer, leaf, next(rest)))
+            return param_values[-1]
 
         value = instantiate(s.results, make)
         result, state = value
@@ -516,7 +516,7 @@ class StagedFunction:
             assert self.params is not None
             s.given_back.spoil(tracer, objects, self.params, tracer.block)
             self.inner.append(((arguments, held), value))
-        s.given_back.give(tracer, self._objects(s.results, value, made), objects, tracer.block)
+        s.given_back.give(tracer, self._objects(s.results, value, param_values), objects, tracer.block)
         self.outer.become(held, state)
         return result
 

@@ -250,7 +250,7 @@ class Loop:
         self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=INITIAL)
         self.carried.enter(self._leaves(values), self._leaves(initial), block)
         self._write(values)
-        self.tracer.alternatives.settle(behind=self.body)
+        self.tracer.alternatives.settle(end_of=self.body)
         return values
 
     def _write(self, values: Sequence[Any]) -> None:
@@ -502,7 +502,7 @@ class Loop:
         self.carried.leave(self._leaves(values), self._leaves(before), self.starts, self._leaves(after),
                            (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self._write(values)
-        tracer.alternatives.settle(behind=self.body)
+        tracer.alternatives.settle(end_of=self.body)
 
     def _moved(self, after: Sequence[Any]) -> set[int]:
         """The ids of the lists whose entries have got other indices in an iteration."""

@@ -104,8 +104,8 @@ class Spaces:
 def _namespace(found: Any) -> dict | None:
     """The dict with the variables of a module, or with what a class has; None if it is anything else."""
     if isinstance(found, types.MappingProxyType):
-        behind = referent(found)
-        return behind if isinstance(behind, dict) else None
+        variables = referent(found)
+        return variables if isinstance(variables, dict) else None
     return found if type(found) is dict and ("__builtins__" in found or "__spec__" in found) else None
 
 

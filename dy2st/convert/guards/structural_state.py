@@ -46,7 +46,7 @@ def exchange(owner: Any, name: str, value: Any) -> None:
         return
     tracer = current_tracer()
     is_one = not isinstance(owner, OneOf) and (name != "cell_contents" or isinstance(owner, types.CellType))
-    if tracer is not None and is_one and id(owner) not in tracer.made:
+    if tracer is not None and is_one and id(owner) not in tracer.created:
         raise StagedValueError(
             f"the {NAMES[name]} of {_named(owner)} would be exchanged once, while tracing, and not by each call",
             location=user_location(), hint=_HINTS[name],

@@ -26,7 +26,7 @@ class Changeable:
         self._reach = reach
         # for which names, and how much of what was met, has been told; the modules, tensors and classes among that, by id
         self._told: tuple[int, int, bool] | None = None
-        self._left: set[str] = set()  # of the names, those that tensors do not have anyway
+        self._other_names: set[str] = set()  # of the names, those that tensors do not have anyway
         self._objects = self._dicts = 0
         self._named: dict[int, Any] = {}
 
@@ -38,7 +38,7 @@ class Changeable:
         now = len(reach.changed), len(reach.given), reach.items
         if self._told != now:
             self._told, self._objects, self._dicts = now, 0, 0
-            self._left = reach.changed - OF_TENSORS
+            self._other_names = reach.changed - OF_TENSORS
         # a list that grows is replaced, in whatever holds it, for as long as functions are traced
         containers: list[Any] = list(islice(reach.dicts.values(), self._dicts, None))
         variables: list[OuterVariable] = []
@@ -65,9 +65,9 @@ class Changeable:
             lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) in (list, dict)}
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | reach.given | lists]
         if isinstance(x, Tensor):
-            if self._left.isdisjoint(vars(x)):  # as of nearly all parameters, of which a model has hundreds
+            if self._other_names.isdisjoint(vars(x)):  # as of nearly all parameters, of which a model has hundreds
                 return []
-            return [OuterVariable(n, vars(x)) for n in self._left & vars(x).keys()]
+            return [OuterVariable(n, vars(x)) for n in self._other_names & vars(x).keys()]
         return [] if reach.is_foreign_class(x) else self.of_class(x, reach.given)
 
     def of_class(self, cls: type, given: Collection[str]) -> Iterable[OuterVariable]:

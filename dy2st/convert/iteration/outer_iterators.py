@@ -29,7 +29,7 @@ from ..values.holders import parts_of
 from ..values.lazy_iterables import Lazy, Staged, like, staged
 from ..values.maybe_value import MaybeValue
 from ..values.staged_dict import StagedDict, StagedView
-from .underlying import Opened, behind, is_iterator, runs_code
+from .underlying import Opened, advanced_by, is_iterator, runs_code
 
 if TYPE_CHECKING:
     from ..trace.tracer import Tracer
@@ -104,19 +104,19 @@ def advanced(iterator: Any) -> Any:
     tracer = current_tracer()
     if tracer is None or type(iterator) in LEAVES or not is_iterator(iterator):
         return iterator
-    for one in filter(is_iterator, behind(iterator)):
+    for one in filter(is_iterator, advanced_by(iterator)):
         _require_fresh(tracer, one)
         if isinstance(one, types.GeneratorType):
             tracer.suspended.add(one)
     if not isinstance(iterator, Staged):
         return iterator
-    tracer.left[id(iterator)] = iterator
+    tracer.used_iterators[id(iterator)] = iterator
     return like(iterator, Staged(iterator.length, iterator.item, iterator.what, sources=iterator.sources, live=iterator.live))
 
 
 def use_up(iterators: Iterable[Any]) -> None:
     """Notes that all items of these are taken, where Python would take no more than it needs: nobody may ask for the rest."""
-    need_tracer("an iterator").left.update((id(x), x) for x in iterators)
+    need_tracer("an iterator").used_iterators.update((id(x), x) for x in iterators)
 
 
 def leave(tracer: Tracer, iterable: Any) -> dict[int, Any]:
@@ -125,14 +125,14 @@ def leave(tracer: Tracer, iterable: Any) -> dict[int, Any]:
     Raises:
         StagedValueError: one of them is of a class of the user's, whose attributes say so, and there is a variable for it.
     """
-    found = {id(x): x for x in behind(iterable)}
+    found = {id(x): x for x in advanced_by(iterable)}
     for x in found.values():
         if bound(x, "__next__") is not None and is_known(tracer, x):
             raise StagedValueError(
                 f"how far a {type(x).__name__} has come would depend on a tensor: a loop over it ends under a condition",
                 location=user_location(2), hint="make it in the header of the loop, or use a list and an index",
             )  # fmt: skip
-    tracer.left.update(found)
+    tracer.used_iterators.update(found)
     return found
 
 
@@ -198,7 +198,7 @@ def _cells(tracer: Tracer, iterable: Any) -> dict[int, tuple[types.CellType, Any
     """The variables that functions assign which are functions inside, with what they hold, but for those that only the iterators know:
     calls of such functions are none that anybody watches."""
     found: dict[int, tuple[types.CellType, Any]] = {}
-    seen = {id(x): x for x in behind(iterable)}
+    seen = {id(x): x for x in advanced_by(iterable)}
     left = [value for *_, value in named_variables()]
     while left:
         x = left.pop()
@@ -211,7 +211,7 @@ def _cells(tracer: Tracer, iterable: Any) -> dict[int, tuple[types.CellType, Any
             left += parts_of(x) or ()
         elif is_container(x):
             left += held_by(x)
-        elif id(x) in tracer.made:
+        elif id(x) in tracer.created:
             left += (dict_of(x) or {}).values()
     return found
 
@@ -231,7 +231,7 @@ def _effect(ops: Iterable[Operator]) -> Operator | None:
 def _kept_by(tracer: Tracer, iterable: Any) -> Iterable[Any]:
     """The containers that only iterators know: those of users' classes in their attributes, generators in their variables."""
     owners: list[Any] = []
-    for x in behind(iterable):
+    for x in advanced_by(iterable):
         if bound(x, "__next__") is not None:
             owners.append(x)
         elif isinstance(x, Lazy):
@@ -300,7 +300,7 @@ def _require_fresh(tracer: Tracer, iterator: Any) -> None:
             f"a {name} that is there before the call would be advanced once, while tracing, and not by each call",
             location=user_location(2), hint="make it in the function, or take its items outside and pass them",
         )  # fmt: skip
-    if id(iterator) in tracer.left and not any(id(iterator) in known for known in tracer.onward):
+    if id(iterator) in tracer.used_iterators and not any(id(iterator) in known for known in tracer.onward):
         raise StagedValueError(
             f"how far a {name} has come, over which a loop has run, depends on a tensor",
             location=user_location(2), hint="make another one, or use a list and an index",
@@ -311,4 +311,4 @@ def _require_fresh(tracer: Tracer, iterator: Any) -> None:
             location=user_location(2), hint="use a list and an index, or a for loop over what the iterator gives",
         )  # fmt: skip
     if tracer.onward:
-        tracer.onward[-1][id(iterator)] = tracer.left[id(iterator)] = iterator
+        tracer.onward[-1][id(iterator)] = tracer.used_iterators[id(iterator)] = iterator

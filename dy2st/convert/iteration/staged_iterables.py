@@ -25,7 +25,7 @@ from ..values.lazy_iterables import Staged, _row, like, staged
 from ..values.leaf_types import element_type, stackable
 from ..values.staged_list import StagedList
 from .outer_iterators import use_up, with_effect
-from .underlying import behind, is_repeatable, parts_of_map, underlying_sources
+from .underlying import advanced_by, is_repeatable, parts_of_map, underlying_sources
 
 _MOST_ITEMS = 100_000
 class StagedRange(Staged):
@@ -95,7 +95,7 @@ def indexed(x: Any, what: str) -> Staged:
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
     sources = underlying_sources(x)
-    used = behind(x)
+    used = advanced_by(x)
     items, sources = with_effect(x, sources, lambda: listed(x)) if sources.run else (listed(x), sources)
     use_up(used)
     if not items:
@@ -120,7 +120,7 @@ def _mapped(x: Any) -> Staged | None:
     found = parts_of_map(x)
     if found is None or not all(map(is_like_a_tensor, found[1])):
         return None
-    use_up(behind(x))
+    use_up(advanced_by(x))
     return staged_map(found[0], staged_zip(found[1]))
 
 

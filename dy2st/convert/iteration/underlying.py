@@ -67,7 +67,7 @@ def beside(iterators: Sequence[Any]) -> None:
 
 def walks(x: Any) -> list[Walk]:
     """Those from which an iterable takes its items."""
-    return list(x.sources.walks) if isinstance(x, Staged) else [w for w in behind(x) if type(w) is Walk]
+    return list(x.sources.walks) if isinstance(x, Staged) else [w for w in advanced_by(x) if type(w) is Walk]
 
 
 def is_iterator(x: Any) -> bool:
@@ -78,7 +78,7 @@ def is_iterator(x: Any) -> bool:
     return hasattr(kind, "__next__") and (kind.__module__ in _MODULES or isinstance(x, Lazy))
 
 
-def behind(x: Any) -> list[Any]:
+def advanced_by(x: Any) -> list[Any]:
     """The iterators that are advanced with this one: itself, and those from which it takes its items; also those of users' classes."""
     found: dict[int, Any] = {}
     left: list[Any] = [x]
@@ -108,7 +108,7 @@ def _taken_from(x: Any) -> list[Any]:
 
 def runs_code(x: Any) -> bool:
     """Whether functions of the user's may run where an iterator is advanced."""
-    return any(not isinstance(v, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
+    return any(not isinstance(v, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in advanced_by(x))
 
 
 def is_repeatable(x: Any) -> bool:
@@ -123,7 +123,7 @@ def underlying_containers(x: Any) -> list[Any]:
     if type(x) in _VIEWS:
         return [v for v in gc.get_referents(x) if type(v) is dict]
     found: list[Any] = []
-    for part in behind(x):
+    for part in advanced_by(x):
         if type(part) in _OF_LISTS or type(part) in _OF_DICTS:
             found += [v for v in gc.get_referents(part) if type(v) is list or type(v) is dict]
         elif type(part) is Entries:
@@ -134,7 +134,7 @@ def underlying_containers(x: Any) -> list[Any]:
 def underlying_sources(x: Any) -> Sources:
     """What an iterable of Python's takes its items from, if all are taken now."""
     run = [] if hasattr(type(x), "__next__") else [x]  # a class of the user's may say what it gives
-    for part in behind(x):
+    for part in advanced_by(x):
         if isinstance(part, Lazy):
             run += part.functions()
         elif isinstance(part, (map, filter)):

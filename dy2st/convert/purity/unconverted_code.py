@@ -152,7 +152,7 @@ class _Reached:
         self.names: set[str] = set()
         self.others: list[Any] = []
         self._looked: set[str] = set()
-        self._met: dict[int, Any] = {}
+        self._visited: dict[int, Any] = {}
         self._pending: list[Any] = []
         # in which a name that comes later may be found
         self._bearers: list[Any] = []
@@ -169,9 +169,9 @@ class _Reached:
                 self._attributes(x, new)
 
     def _enter(self, x: Any) -> None:
-        if id(x) in self._met or (type(x) in LEAVES and not isinstance(x, Tensor)):
+        if id(x) in self._visited or (type(x) in LEAVES and not isinstance(x, Tensor)):
             return
-        self._met[id(x)] = x
+        self._visited[id(x)] = x
         if isinstance(x, _LOOKED_AT):
             self.values[id(x)] = x
         elif isinstance(x, types.FunctionType):

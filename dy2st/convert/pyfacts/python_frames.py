@@ -57,9 +57,9 @@ def held_by_generator(x: GeneratorType) -> list[Any]:
     if frame is None:
         return []
     variables = frame.f_locals
-    apart = (frame.f_code, frame.f_globals, frame.f_builtins, variables)
+    excluded = (frame.f_code, frame.f_globals, frame.f_builtins, variables)
     inside = gc.get_referents(x if sys.version_info >= (3, 11) else frame)  # whose frame was an object of its own
-    return [*(v for v in inside if not any(v is other for other in apart)), *variables.values()]
+    return [*(v for v in inside if not any(v is other for other in excluded)), *variables.values()]
 
 
 def assign(frame: FrameType, name: str, value: Any) -> None:

@@ -35,7 +35,7 @@ class BranchState:
     def __init__(self, outcomes: Sequence[Outcome | None]):
         self._changes = [changes_of(o.changes.values() if o else ()) for o in outcomes]
         self._values = [{id(t): v for t, v in o.tensors if t._value is not v} if o else {} for o in outcomes]
-        self._made: list[dict[int, tuple[Any, Any]]] = [{}, {}]
+        self._copies: list[dict[int, tuple[Any, Any]]] = [{}, {}]
         self._originals: dict[int, Any] = {}
 
     def pairs(self, one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -63,9 +63,9 @@ class BranchState:
             columns = [self._alone(c, side) for c in x.columns]
             if all(map(operator.is_, columns, x.columns)):
                 return x
-            if id(x) not in self._made[side]:
-                self._made[side][id(x)] = x, x.with_columns(columns)
-            return self._made[side][id(x)][1]
+            if id(x) not in self._copies[side]:
+                self._copies[side][id(x)] = x, x.with_columns(columns)
+            return self._copies[side][id(x)][1]
         if id(x) in self._values[side]:
             return x.alike(self._values[side][id(x)])
         keys, children = self._parts(x, side)
@@ -82,15 +82,15 @@ class BranchState:
         return changed_parts(x, keys, children, self._changes[side])
 
     def _copy(self, x: Any, side: int, keys: tuple[Any, ...], children: Sequence[Any]) -> Any:
-        if id(x) in self._made[side]:
-            return self._made[side][id(x)][1]
+        if id(x) in self._copies[side]:
+            return self._copies[side][id(x)][1]
         before_keys, before = split(x)
         assert before is not None
         same = keys == before_keys and len(before) == len(children) and all(c is d for c, d in zip(before, children, strict=True))
         new = x if same else build(type(x), keys, children)
         if new is not x:
             self._originals[id(new)] = x
-        self._made[side][id(x)] = x, new
+        self._copies[side][id(x)] = x, new
         return new
 
 

@@ -175,7 +175,7 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         out.stop_gradient = True
         return out
     if isinstance(x, Codes):
-        return tracer.visible(x.made())
+        return tracer.visible(x.variable())
     if t.kind == "array":
         staged = x
         if isinstance(x, list):

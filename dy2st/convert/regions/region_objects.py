@@ -42,7 +42,7 @@ class Copies:
     """
 
     def __init__(self, made: RegionObjects, cells: dict[tuple, tuple[Cell, Any]]):
-        self._made, self._cells, self._changes = made, cells, changes_of(cells.values())
+        self._region, self._cells, self._changes = made, cells, changes_of(cells.values())
         self._copies: dict[int, Any] = {}
         self._objects: dict[int, tuple[Any, Any]] = {}
 
@@ -61,7 +61,7 @@ class Copies:
         if children is None:
             return self.of_tensor(value)
         contents = contents_of(value)
-        if contents is not None and self._made.lasts(contents):
+        if contents is not None and self._region.lasts(contents):
             return value  # its changes are known by cells
         if id(value) not in self._objects:
             self._objects[id(value)] = value, value  # which may lead back to itself
@@ -70,7 +70,7 @@ class Copies:
         return self._objects[id(value)][1]
 
     def of_tensor(self, x: Any) -> Any:
-        if not is_changeable(x) or not self._made.holds(x):
+        if not is_changeable(x) or not self._region.holds(x):
             return x
         if id(who(x)) not in self._copies:
             _, before = self._cells.get(TensorCell(x).key, (None, x))

@@ -66,11 +66,11 @@ class Watcher:
         originals: the tensors of the outside that are modified in place, each with the value that it had before, by id.
         of_the_caller: the ids of the containers among the arguments.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
-        made: the objects that the functions have made by calling a class of the user's, by id.
+        created: the objects that the functions have made by calling a class of the user's, by id.
         attributes: the objects whose attributes a dict is, by its id.
         uncertain_attributes: the objects that have an attribute in some runs only, by id and name.
         outer_variables: the variables outside of the functions, by place.
-        met: the containers that values have led to, in this order.
+        encountered: the containers that values have led to, in this order.
         given_outside: what puts the old lists back into values of the outside that were given lists of dynamic length.
         methods: the bound methods of lists of dynamic length in the place of others, by id, each with the other one.
         iterators: those that values which were watched hold, by id.
@@ -93,7 +93,7 @@ class Watcher:
         self._found_before = False  # whether `before` has all that could be reached then
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
-        self.made: dict[int, tuple[Any, list[Frame]]] = {}
+        self.created: dict[int, tuple[Any, list[Frame]]] = {}
         self.attributes: dict[int, Any] = {}
         self.uncertain_attributes: dict[tuple[int, str], Any] = {}
         self.outer_variables: dict[tuple, OuterVariable] = {}
@@ -112,12 +112,12 @@ class Watcher:
         self.stand_ins = StandIns()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
-        self.met: list[Any] = []
+        self.encountered: list[Any] = []
         self._forgotten: list[Any] = []  # kept, as its ids must not be those of others
         self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
         self._given: dict[tuple[int, str], AttributeVariable] = {}
-        self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
+        self._of_made: set[int] = set()  # of these, what was first encountered in an object that a function has created
 
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
@@ -137,16 +137,17 @@ class Watcher:
     def _meet(self, container: Any) -> None:
         if id(container) not in self._containers:
             self._containers[id(container)] = container
-            self.met.append(container)
+            self.encountered.append(container)
 
     def forget(self, known: int) -> None:
-        """What values have led to since `met` was of this length is watched no longer, unless a block that has begun before, or the root,
-        has it too. What somebody still holds is met again; most has ended with the block, and each branch would look at it for ever."""
-        met = [c for c in self.met[known:] if c not in self.root]
-        del self.met[known:]
-        for c in met:
+        """What values have led to since `encountered` was of this length is watched no longer, unless a block that has begun before,
+        or the root, has it too. What somebody still holds is met again; most has ended with the block, and each branch would look at
+        it for ever."""
+        encountered = [c for c in self.encountered[known:] if c not in self.root]
+        del self.encountered[known:]
+        for c in encountered:
             if any(c in frame.containers for frame in self.frames):
-                self.met.append(c)
+                self.encountered.append(c)
             else:
                 self._forgotten.append(self._containers.pop(id(c)))
                 if isinstance(c, AttributeVariable):
@@ -215,7 +216,7 @@ class Watcher:
         watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
         contents = (c.copy() if type(c) not in BUILT_IN and isinstance(c, OuterVariable) else c for c in watched)
         inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
-        new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
+        new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.created]
         self.watch(*new)
 
     def begin(self, *arguments: Any) -> None:
@@ -229,7 +230,7 @@ class Watcher:
         """Values are found outside that nobody has known of: they were there before the function ran, unless it has made them."""
         known = len(self.reach.objects)
         self.watch_reached(*(x for x in values if type(x) not in LEAVES))
-        new = [x for x in islice(self.reach.objects.values(), known, None) if id(x) not in self.made and id(x) not in self._containers]
+        new = [x for x in islice(self.reach.objects.values(), known, None) if id(x) not in self.created and id(x) not in self._containers]
         new += [attributes for x in new if (attributes := dict_of(x)) is not None]
         self.before = {**self.before, **{id(x): x for x in new}}
         self.reach.before = self.before
@@ -261,7 +262,7 @@ class Watcher:
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""
-        return [*self.put_outside(), *(x for x, _ in self.made.values())]
+        return [*self.put_outside(), *(x for x, _ in self.created.values())]
 
     def put_outside(self) -> Iterable[Any]:
         """What the containers of the outside hold now."""
@@ -275,15 +276,15 @@ class Watcher:
             return
         found = list(containers_of(owner, attributes=self.attributes))
         self.owners[id(owner)] = owner
-        if id(owner) in self.made:
+        if id(owner) in self.created:
             # its attributes end with the call, and so does what it holds that nobody has seen yet; what is read of its class counts
-            _, around = self.made[id(owner)]
+            _, around = self.created[id(owner)]
             new, own = [c for c in found if id(c) not in self._containers], getattr(owner, "__dict__", None)
             self._of_made.update(map(id, new))
-            made = [c for c in new if c is own or not self.was_before(c)]
-            self._add_inside(made, [f for f in self.frames if all(f is not g for g in around)])
+            created = [c for c in new if c is own or not self.was_before(c)]
+            self._add_inside(created, [f for f in self.frames if all(f is not g for g in around)])
         self._add_reached(found)
-        self.watch_reached(type(owner) if id(owner) in self.made else owner)
+        self.watch_reached(type(owner) if id(owner) in self.created else owner)
 
     def ends_with_the_call(self, container: Any) -> bool:
         """Whether only objects that the functions have made hold a container: the next call does not find it."""
@@ -292,8 +293,8 @@ class Watcher:
 
     def make(self, new: Any) -> None:
         """An object is made by what is being traced: what becomes of it is no matter of the next call."""
-        if id(new) not in self.made:
-            self.made[id(new)] = new, list(self.frames)
+        if id(new) not in self.created:
+            self.created[id(new)] = new, list(self.frames)
             self._containers.update((id(v), v) for v in slots_of(new))  # what its slots hold, to branches that begin later
 
     def watch_arguments(self, error: BaseException) -> None:
@@ -317,16 +318,16 @@ class Watcher:
     def give_attribute(self, x: Any, name: str) -> None:
         """An attribute of a tensor, or of a class of a library, is about to change, for the first time it may be."""
         place = _place_given(x, name)
-        made = self._block_of(x) if isinstance(x, Tensor) else None
-        is_known = isinstance(x, Tensor) and made is None and name in vars(x)  # which is state as one of the outside
+        created = self._block_of(x) if isinstance(x, Tensor) else None
+        is_known = isinstance(x, Tensor) and created is None and name in vars(x)  # which is state as one of the outside
         if name in OF_TENSORS or is_known or place in self._given or place in self.outer_variables:
             return
         self._given[place] = variable = AttributeVariable(name, x)
         self._meet(variable)
-        if made is None:
+        if created is None:
             self.root.add([variable])
         for frame in self.frames:
-            if made is None or not is_inside(made, frame.block):
+            if created is None or not is_inside(created, frame.block):
                 frame.containers.add([variable])
 
     def _block_of(self, t: Tensor) -> Block | None:

@@ -107,7 +107,7 @@ class Again:
     def make(self, values: Sequence[np.ndarray]) -> BaseException:
         """The exception, given the values of `tensors`."""
         given, *held = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
-        new = _made(type(self.error), given, *held)
+        new = _new_error(type(self.error), given, *held)
         if self.cause is not None:
             new.__cause__ = self.cause.make(values[self.offset :])
         return new
@@ -143,7 +143,7 @@ def _held(error: BaseException) -> tuple[tuple, dict[str, Any], dict[str, Any]]:
     return error.args, vars(error), slots
 
 
-def _made(cls: type[BaseException], given: tuple, *held: Any) -> BaseException:
+def _new_error(cls: type[BaseException], given: tuple, *held: Any) -> BaseException:
     """An exception of a class; its own `__new__` and `__init__` may do anything, and have run once."""
     built_in = next(c for c in cls.__mro__ if not c.__flags__ & _OF_PYTHON)
     new = built_in.__new__(cls, *given)
@@ -153,7 +153,7 @@ def _made(cls: type[BaseException], given: tuple, *held: Any) -> BaseException:
 
 def again(error: BaseException) -> BaseException:
     """Another exception with what this one holds."""
-    return _made(type(error), _given(error), *_held(error))
+    return _new_error(type(error), _given(error), *_held(error))
 
 
 def _fill(error: BaseException, args: tuple, attributes: dict[str, Any], slots: dict[str, Any]) -> None:

@@ -113,7 +113,7 @@ class Tracer(Watcher, Trained, Recording):
         self.swept: list[Any] = []
         self.drawn: list[Drawn] = []
         self.spaces = Spaces()
-        self.left: dict[int, Any] = {}
+        self.used_iterators: dict[int, Any] = {}
         self.onward: list[dict[int, Any]] = []
         self.raised: list[Again] = []
         self.readings: dict[Question, Any] = {}
@@ -221,7 +221,7 @@ class Tracer(Watcher, Trained, Recording):
     def frame(self, block: Block) -> Iterator[Frame]:
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
         self.walks.count()
-        found, held, met, walks = self.alternatives.mark(), len(self.entries), len(self.met), len(self.walks)
+        found, held, met, walks = self.alternatives.mark(), len(self.entries), len(self.encountered), len(self.walks)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))
         self.frames.append(frame)
         try:

@@ -37,7 +37,7 @@ class CreatedState:
         self.objects: dict[int, Any] = {}
         self.read: dict[int, tuple[dict, int]] = {}
         # a parameter that is made behind random numbers of the run: what was drawn before, its name and its place
-        self._behind: tuple[Any, str, Location | None] | None = None
+        self._undrawn: tuple[Any, str, Location | None] | None = None
 
     def note(self, name: str) -> None:
         """Something is made.
@@ -77,13 +77,13 @@ class CreatedState:
     def note_parameter(self, name: str) -> None:
         """A parameter or buffer is made, whose first values may be drawn next."""
         self.note(name)
-        if self._behind is None and id(random.state) in self._tracer.captures:
-            self._behind = random.state._value, name, user_location(2)
+        if self._undrawn is None and id(random.state) in self._tracer.captures:
+            self._undrawn = random.state._value, name, user_location(2)
 
     def require_drawn_first(self) -> None:
         """StagedValueError if first values were drawn, while tracing, behind what each run draws."""
-        if self._behind is not None and random.state._value is not self._behind[0]:
+        if self._undrawn is not None and random.state._value is not self._undrawn[0]:
             raise StagedValueError(
-                f"a parameter ({self._behind[1]}) is made, with random values, behind other random numbers of the same call",
-                location=self._behind[2], hint="make layers and parameters in __init__, or where the function begins",
+                f"a parameter ({self._undrawn[1]}) is made, with random values, behind other random numbers of the same call",
+                location=self._undrawn[2], hint="make layers and parameters in __init__, or where the function begins",
             )  # fmt: skip

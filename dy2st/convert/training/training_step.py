@@ -60,8 +60,8 @@ class Gradients:
         self._opened: dict[int, Tensor] = {}
         self._emptied: set[int] = set()
         self._sure: set[str] = set()
-        self._left: list[tuple[Tensor, Any]] = []  # what code has got for these, or they were before, each with the value that it has
-        self._apart: list[tuple[Block, str, str, str, Location | None]] = []
+        self._wrapped: list[tuple[Tensor, Any]] = []  # what code has got for these, or they were before, each with the value that it has
+        self._independences: list[tuple[Block, str, str, str, Location | None]] = []
 
     # ---- `.grad` ----
     def get(self, t: Tensor) -> Tensor | None:
@@ -76,7 +76,7 @@ class Gradients:
         if not self._may_be_absent(g):
             if id(g) in self._opened:  # which has other values elsewhere, and what code gets has not
                 g = Tensor.wrap(g._value, True)
-                self._left.append((g, g._value))
+                self._wrapped.append((g, g._value))
             return g
         for known, maybe, value in self._shown:
             v = maybe.is_none._value
@@ -99,7 +99,7 @@ class Gradients:
             raise self._modified(location)
 
     def _watched(self) -> list[tuple[Tensor, Any]]:
-        return [*((maybe, v) for _, maybe, v in self._shown), *self._left] if self._shown or self._left else []
+        return [*((maybe, v) for _, maybe, v in self._shown), *self._wrapped] if self._shown or self._wrapped else []
 
     def _modified(self, location: Location | None) -> StagedValueError:
         return StagedValueError("a gradient that only some runs have is modified in place", location=location,
@@ -150,7 +150,7 @@ class Gradients:
             with tracer.inside(tracer.origin(t).block if isinstance(t._value, Variable) else like.block):
                 new = Tensor.wrap(self._nothing(like), True)
         else:
-            self._left.append((g, g._value))
+            self._wrapped.append((g, g._value))
             new = Tensor.wrap(tracer.lift(g), True)
         if g is None or self._may_be_absent(g):
             self._emptied.add(id(new))
@@ -190,12 +190,12 @@ class Gradients:
         """Gradients have been taken by `sources`, in one iteration of a loop, as if none of `values`, with which it begins, was computed
         from these: which the loop tells when it is complete."""
         at = user_location(4)
-        self._apart += ((block, value, source, what, at) for source in sources for value in values if value != source)
+        self._independences += ((block, value, source, what, at) for source in sources for value in values if value != source)
 
     def require_independent(self) -> None:
         """StagedValueError if such a value is computed from such a source, in an earlier iteration."""
-        dependence = Dependence(self._tracer.program) if self._apart else None
-        for block, value, source, what, location in self._apart:
+        dependence = Dependence(self._tracer.program) if self._independences else None
+        for block, value, source, what, location in self._independences:
             if dependence is not None and dependence.may_depend(block, value, source):
                 raise StagedValueError(
                     f"{what} in a loop that depends on a tensor: the gradient flows on into an earlier iteration", location=location,

@@ -87,7 +87,7 @@ class Codes:
 
     of: Any
 
-    def made(self) -> Variable:
+    def variable(self) -> Variable:
         if isinstance(self.of, (list, tuple)):
             builder = list_tracer().builder()
             found: Variable | None = builder.op("create_array", dtype="int64", shape=[])

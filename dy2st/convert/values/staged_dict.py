@@ -86,7 +86,7 @@ class StagedDict:
 
     def __getitem__(self, key: Any) -> Any:
         if self.factory is not None:
-            self._fill(key, self._made)
+            self._fill(key, self._default)
         return self.get(key, 0) if self.kind is Counter else self._at(key)
 
     def _at(self, key: Any) -> Any:
@@ -96,7 +96,7 @@ class StagedDict:
         self._require(key)
         return self.values_of[key]
 
-    def _made(self) -> Any:
+    def _default(self) -> Any:
         """The value of a key that is asked for and not there."""
         return hub.call(self.factory)()
 
@@ -176,8 +176,8 @@ class StagedDict:
             return
         known = self.contains(key)
         if known is not True:
-            behind = list(self.has)[list(self.has).index(key) + 1 :] if key in self.has else ()
-            self.ordered = self.ordered and all(self.has[other] is False for other in behind)
+            later = list(self.has)[list(self.has).index(key) + 1 :] if key in self.has else ()
+            self.ordered = self.ordered and all(self.has[other] is False for other in later)
             (name,) = self.clock
             now = self.clock[name]
             self.since[key] = now if known is False else self.since[key] * known + now * (1 - known)

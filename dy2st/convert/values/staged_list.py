@@ -395,4 +395,4 @@ def class_of_entry(x: Any) -> str:
 
 def coded(items: Any) -> StagedList:
     """The codes of a list, of Python or of dynamic length, as a list of dynamic length."""
-    return StagedList.of_array(Tensor.wrap(Codes(items).made()), frozenset((Kind("int64", False),)))
+    return StagedList.of_array(Tensor.wrap(Codes(items).variable()), frozenset((Kind("int64", False),)))

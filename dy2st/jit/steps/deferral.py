@@ -86,7 +86,7 @@ class Deferral(watching.Watcher):
         else:
             found = joined.layout(self.fed)
             if found is None:
-                steps.left(forever=True)
+                steps.diverged(forever=True)
                 return None
             layout = found
         self.layout = layout
@@ -446,21 +446,21 @@ class Deferral(watching.Watcher):
                     self.state = before  # who asks next gets the same error
                     if before == ASKED:
                         due.debtors.append(self)
-            self.steps.left()
+            self.steps.diverged()
 
     def _run_as_usual(self, asked: bool) -> None:
         assert self.concrete is not None
         with dispatch.eager(), watching.nobody():
             before = dispatch.set_grad(True)
             try:
-                slots = [self._settled(i, t) for i, t in enumerate(self.run(self.concrete, self.inputs, self.fed, self.view))]
+                slots = [self._with_value(i, t) for i, t in enumerate(self.run(self.concrete, self.inputs, self.fed, self.view))]
                 for t, slot in self.joined.buffers:
                     become(t, slots[slot]._value, True)
                 for line in self.joined.script.lines[: self.at]:
                     dispatch.set_grad(line.grad)
                     ins = tuple([self._tensor(y, slots) for y in x] if isinstance(x, list) else self._tensor(x, slots) for x in line.ins)
                     outs = ops.apply(line.op, ins, line.attrs)
-                    slots += [self._settled(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
+                    slots += [self._with_value(slot, t) for t, slot in zip(outs, line.outs, strict=True) if slot is not None]
                 dispatch.set_grad(True)
                 if asked:
                     script = self.joined.script
@@ -482,7 +482,7 @@ class Deferral(watching.Watcher):
             return Tensor.wrap(self.given[number])
         return tape.as_recorded(self.fed[number], tape.edge_of(self.inputs[number]))
 
-    def _settled(self, slot: int, t: Tensor) -> Tensor:
+    def _with_value(self, slot: int, t: Tensor) -> Tensor:
         """The tensor of a slot, which has its value now: that which the user has, if so."""
         known = self.refs[slot]()
         if known is None:

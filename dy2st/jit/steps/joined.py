@@ -223,9 +223,9 @@ class JoinedStep:
         self._owned = Owned(state, [tensors[name] for name in state], len(written), self.value_of)
         self._replaced = [(name, tensors[name]) for name in state if name in self.executable.updates and name not in written]
         plan, descriptor = self.executable.plan, self.executable.plan.descriptor
-        behind = [] if plan.first_write is None else plan.ops[plan.first_write :]
+        after_write = [] if plan.first_write is None else plan.ops[plan.first_write :]
         # in a loop behind the first change of a parameter the handler of a signal would find some of them changed
-        has_loops = any(op is not None and op.type in LOOPS for op in behind)
+        has_loops = any(op is not None and op.type in LOOPS for op in after_write)
         self._unseen: contextlib.AbstractContextManager[None] = signals.uninterrupted() if has_loops else contextlib.nullcontext()
         self._fetched_at = [*map(descriptor, concrete.fetches)] if self.split else []
         self.descriptors = {i: descriptor(name) for i, name in self.names.items()}

@@ -94,7 +94,7 @@ class Steps:
         """A step went as the ones before."""
         self.credit = min(self.credit + 1, CREDIT)
 
-    def left(self, forever: bool = False) -> None:
+    def diverged(self, forever: bool = False) -> None:
         """A step did not go as the ones before."""
         self.credit -= 1
         if self.credit <= 0 or forever:

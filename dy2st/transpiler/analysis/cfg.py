@@ -212,18 +212,18 @@ class _Builder:
         self.graph.entry[node] = self.point("try")
         outer = self.handlers
         final = self.graph.add("finally") if node.finalbody else None
-        behind = [final] if final else outer  # where an exception goes that no handler here takes
+        uncaught = [final] if final else outer  # where an exception goes that no handler here takes
         handlers = [self.graph.add("except") for _ in node.handlers]
         if final:
             self.finals.append((len(self.loops), final))
-        self.handlers = [*handlers, *behind]
+        self.handlers = [*handlers, *uncaught]
         self.graph.entry[node].raises = list(self.handlers)
         self.block(node.body)
-        self.handlers = behind
+        self.handlers = uncaught
         self.block(node.orelse)
         done = self.ends
         for handler, entry in zip(node.handlers, handlers, strict=True):
-            entry.raises = list(behind)
+            entry.raises = list(uncaught)
             self.ends = [entry]
             parts = statement_parts(gast.Try([], [handler], [], []))
             if parts:

@@ -105,7 +105,7 @@ class BlockState(Pass):
             entry = graph.entry[node]
             # The test has run when a branch starts (it may have bound names); a loop comes back to its test.
             # The body of a `try` starts with what there is, a handler or `finally` with what there is where the body raises.
-            starts = {gast.If: entry.successors, gast.Try: [entry, *entry.raises, *(graph.entry[b[0]] for b in _behind(node))]}
+            starts = {gast.If: entry.successors, gast.Try: [entry, *entry.raises, *(graph.entry[b[0]] for b in _following(node))]}
             points = [*(starts[type(node)] if type(node) in starts else [graph.header[node]]), graph.exit[node]]
             parts = {part: self.analysis(Activity).effects(code) for part, code in _parts(node).items()}
             total = Effects()
@@ -198,7 +198,7 @@ def _has_state(node: gast.AST) -> bool:
     return isinstance(node, (gast.If, gast.While, gast.For, gast.Try)) and not getattr(node, "plain", False)
 
 
-def _behind(node: gast.AST) -> list[list]:
+def _following(node: gast.AST) -> list[list]:
     """The blocks of a `try` that follow its body."""
     return [b for b in (node.orelse, node.finalbody) if b] if isinstance(node, gast.Try) else []
 

@@ -31,7 +31,7 @@ class ComprehensionWalrus(Pass):
     def run(self, tree: gast.AST) -> gast.AST:
         self.bound: dict[str, None] = {}
         self.declared: dict[str, type] = {}
-        self.made: list = []
+        self.functions: list = []
         return self.visit(tree)
 
     def visit_body(self, node: gast.FunctionDef) -> None:
@@ -54,10 +54,10 @@ class ComprehensionWalrus(Pass):
             return super().visit_block(statements)
         result: list = []
         for statement in statements:
-            outer, self.made = self.made, []
+            outer, self.functions = self.functions, []
             visited = super().visit_block([statement])
-            result += [*self.made, *visited]
-            self.made = outer
+            result += [*self.functions, *visited]
+            self.functions = outer
         return result
 
     def visit_Lambda(self, node: gast.Lambda) -> Any:
@@ -90,7 +90,7 @@ class ComprehensionWalrus(Pass):
         made = nodes.function(name, targets, [*body, nodes.return_(part)])
         for node in (call, made):
             origin.inherit(node, part)
-        self.made.append(self.visit(made))
+        self.functions.append(self.visit(made))
         self.changed = True
         return call
 

@@ -98,9 +98,9 @@ def _sequence(pattern: gast.MatchSequence, at: gast.AST) -> Any:
     bindings: list[Binding] = []
     for i, part in enumerate(parts):
         if isinstance(part, gast.MatchStar):
-            behind = len(parts) - i - 1
+            trailing = len(parts) - i - 1
             if part.name:
-                rest = expression("_dy.match_rest(a, i, j)", at=part, a=nodes.copy(at), i=nodes.constant(i), j=nodes.constant(behind))
+                rest = expression("_dy.match_rest(a, i, j)", at=part, a=nodes.copy(at), i=nodes.constant(i), j=nodes.constant(trailing))
                 bindings.append((part.name, rest))
             continue
         index = nodes.constant(i if star is None or i < star else i - len(parts))

@@ -30,7 +30,7 @@ class Namespaces(Pass):
 
     def visit_Assign(self, node: gast.Assign) -> Any:
         target = node.targets[0]
-        if _is_namespace(node.value) and isinstance(target, gast.Name) and target.id in self.context.namer.made:
+        if _is_namespace(node.value) and isinstance(target, gast.Name) and target.id in self.context.namer.generated:
             node.value = self._parts(node.value)  # of which an item is set: the runtime tells which
             return node
         return self.generic_visit(node)

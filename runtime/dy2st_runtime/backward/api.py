@@ -105,7 +105,7 @@ def _titled(sweep: Sweep, v: Variable) -> Variable | None:
     if gradient is None:
         return None
     title, titles = f"{v.name}@GRAD", sweep.state.titles
-    if gradient.name not in sweep.state.made or titles.setdefault(gradient.name, title) != title:
+    if gradient.name not in sweep.state.produced or titles.setdefault(gradient.name, title) != title:
         gradient = sweep.b.op("assign", X=gradient)
         titles[gradient.name] = title
     return gradient
@@ -115,7 +115,7 @@ def _rename(program: Program, block: Block, state: State, results: Sequence[Vari
     """Gives the titles: the results come first, then the values of outer blocks before those of inner ones."""
     names: dict[str, str] = {}
     roots = program.roots if block.parent is None else [*program.roots, block]
-    everything = (v for root in roots for b in all_blocks(root) for v in b.vars.values() if v.name in state.made)
+    everything = (v for root in roots for b in all_blocks(root) for v in b.vars.values() if v.name in state.produced)
     for v in [*(v for v in results if v is not None), *everything]:
         title = state.titles.get(v.name)
         if title is not None and v.name not in names:

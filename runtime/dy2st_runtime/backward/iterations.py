@@ -33,7 +33,7 @@ class Dependence:
         self._reached: dict[tuple[int, frozenset[str]], set[str]] = {}
         self._objects: dict[tuple[int, str], set[str]] = {}
         self._origins: dict[tuple[int, str], list[str]] = {}
-        self._apart: set[_Pair] = set()  # what was found to be independent
+        self._independent: set[_Pair] = set()  # what was found to be independent
 
     def may_depend(self, block: Block, value: str, source: str) -> bool:
         """Whether a gradient would flow from `value` to `source`, two names that a block can read, in any iteration of the loops around.
@@ -44,7 +44,7 @@ class Dependence:
         queue: list[_Pair] = [(block, value, source)]
         while queue:
             pair = queue.pop()
-            if pair in seen or pair in self._apart:
+            if pair in seen or pair in self._independent:
                 continue
             seen.add(pair)
             block, value, source = pair
@@ -57,7 +57,7 @@ class Dependence:
             older = [name for name in objects if _is_older(block, name)]
             origins = self._origins_of(block, value) if older else []
             queue += (pair for a in older for b in origins for pair in self._before(block, b, a))
-        self._apart |= seen
+        self._independent |= seen
         return False
 
     def _origins_of(self, block: Block, value: str) -> list[str]:

@@ -61,7 +61,7 @@ class State:
         self.active, self.absent, self.no_grad = active, absent, no_grad
         self.pairs: dict[Function, Pair] = {}
         self.sums: dict[str, Variable] = {}
-        self.made: set[str] = set()
+        self.produced: set[str] = set()
         self.titles: dict[str, str] = {}
         self.updates: set[int] = set()
         self.outdated: dict[int, set[str]] = {}
@@ -104,7 +104,7 @@ class Builder(IRBuilder):
 
     def insert(self, op: Operator) -> Operator:
         mark_absent([op], self.state.absent)
-        self.state.made.update(op.output_names)
+        self.state.produced.update(op.output_names)
         return super().insert(op)
 
 
@@ -278,7 +278,7 @@ def _fitted(b: Builder, gradient: Variable, value: Variable) -> Variable:
         raise GradientError(
             f"the gradient of {value.name!r} is {gradient.type}, the value {value.type}: its rule is wrong"
         )
-    if gradient.shape != value.shape and gradient.name in b.state.made and gradient.block is b.block:
+    if gradient.shape != value.shape and gradient.name in b.state.produced and gradient.block is b.block:
         # a gradient has the sizes of its value, so what is known of one is known of the other; that of a branch's result is
         # that of the other branch's too, which may be of another size
         gradient.shape = tuple(g if v == -1 else v for g, v in zip(gradient.shape, value.shape, strict=True))

@@ -108,9 +108,9 @@ def routines(dtype: str) -> dict[str, Any]:
             x = 0
             y += 1
 
-    def products(plan: int, source: int, frame: int, weights: int, out: int, met: int, task: int) -> None:
-        """One task: some rows of the output of one image and group, on a span of neighbouring pixels. `met`: what lies like the output and
-        meets it soon after; the output itself, if there is nothing."""
+    def products(plan: int, source: int, frame: int, weights: int, out: int, operand: int, task: int) -> None:
+        """One task: some rows of the output of one image and group, on a span of neighbouring pixels. `operand`: what lies like the output
+        and meets it soon after; the output itself, if there is nothing."""
         blocks, spans = word(plan, at.BLOCKS), word(plan, at.SPANS)
         phases, groups, taps_max = word(plan, at.PHASES), word(plan, at.GROUPS), word(plan, at.TAPS)
         block = task // spans % blocks if word(plan, at.BY_ROWS) else task % blocks
@@ -200,7 +200,7 @@ def routines(dtype: str) -> dict[str, Any]:
                             after = channels_here * area if channel + channels_here < depth else end - begin - channel * area
                             far = from_ + (at_begin + after) * size
                         done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
-                                        met - out if straight and first else 0, far, area)  # fmt: skip
+                                        operand - out if straight and first else 0, far, area)  # fmt: skip
                     while done < rows:
                         more = rows - done
                         if first and not straight:

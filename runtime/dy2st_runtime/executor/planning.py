@@ -73,10 +73,10 @@ class _Texts:
 
     def __init__(self, bounds: bool):
         self._bounds = bounds
-        self._made: dict[Any, str] = {}
+        self._rendered: dict[Any, str] = {}
 
     def of(self, launch: Launch) -> str:
         key = launch.kernel.key, tuple(cpu.by_argument(launch.kernel, launch.views).items())
-        if key not in self._made:
-            self._made[key] = cpu.render(launch.kernel, bounds=self._bounds, views=launch.views)
-        return self._made[key]
+        if key not in self._rendered:
+            self._rendered[key] = cpu.render(launch.kernel, bounds=self._bounds, views=launch.views)
+        return self._rendered[key]

@@ -59,7 +59,7 @@ class Recording:
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self._lock = forks.lock()
-        self._left = EVENTS
+        self._room = EVENTS
 
     @contextlib.contextmanager
     def noting(self, plan: Plan, engine: str, frame: Frame) -> Iterator[None]:
@@ -67,7 +67,7 @@ class Recording:
         from .clock import nanoseconds  # which has code of the driver, too
 
         totals = np.zeros((len(plan.code), 2), np.int64)
-        events = np.empty((min(EVENTS_OF_A_RUN, self._left), 3), np.int64)
+        events = np.empty((min(EVENTS_OF_A_RUN, self._room), 3), np.int64)
         notes = np.array([totals.ctypes.data, events.ctypes.data, 0, len(events)], np.int64)
         frame.arguments[layout.NOTES] = notes.ctypes.data
         resumed, begun = bool(frame.arguments[layout.START] != 0), nanoseconds()
@@ -77,7 +77,7 @@ class Recording:
             ended = nanoseconds()
             used = events[: notes[layout.NOTE_COUNT]].copy()
             with self._lock:
-                self._left = max(self._left - len(used), 0)
+                self._room = max(self._room - len(used), 0)
                 self.runs.append(Run(plan, engine, threading.get_ident(), resumed, begun, ended, used, totals))
 
 

@@ -196,18 +196,18 @@ class _Functions:
 
     def __init__(self, module: ir.Module):
         self.module = module
-        self._made: dict[Definition, ir.Function] = {}
+        self._functions: dict[Definition, ir.Function] = {}
 
     def define(self, definition: Definition, symbol: str | None = None) -> ir.Function:
-        if definition not in self._made:
+        if definition not in self._functions:
             kind = ir.FunctionType(TYPES[definition.gives], [TYPES[dtype] for dtype in definition.takes])
-            made = ir.Function(self.module, kind, symbol or f"{definition.tree.name}.{len(self._made)}")
+            made = ir.Function(self.module, kind, symbol or f"{definition.tree.name}.{len(self._functions)}")
             made.linkage = "external" if symbol else "internal"
             if definition.floats:
                 made.attributes.add("alwaysinline")  # so that the loop around it is vectorized
-            self._made[definition] = made
+            self._functions[definition] = made
             _Body(self, definition, made).emit()
-        return self._made[definition]
+        return self._functions[definition]
 
 
 class _Body:
@@ -215,7 +215,7 @@ class _Body:
     registers."""
 
     def __init__(self, functions: _Functions, definition: Definition, made: ir.Function):
-        self.functions, self.definition, self.made = functions, definition, made
+        self.functions, self.definition, self.llvm_function = functions, definition, made
         self.build = Builder(made.append_basic_block("entry"))
         self.math = Arithmetic(self.build, definition.floats, exact=not definition.wraps)
         self.slots: dict[str, tuple[str, Any]] = {}
@@ -224,7 +224,7 @@ class _Body:
 
     def emit(self) -> None:
         tree = self.definition.tree
-        for argument, dtype, value in zip(tree.args.args, self.definition.takes, self.made.args, strict=True):
+        for argument, dtype, value in zip(tree.args.args, self.definition.takes, self.llvm_function.args, strict=True):
             self.store(argument.arg, Value(dtype, value))
         self.block(tree.body)
         if not self.build.block.is_terminated:
@@ -326,7 +326,7 @@ class _Body:
         if not self.build.block.is_terminated:
             back = self.build.branch(head)
             if independent:
-                blocks = self.made.blocks
+                blocks = self.llvm_function.blocks
                 say_independent(blocks[blocks.index(body) :], back)
         self.build.position_at_end(after)
 

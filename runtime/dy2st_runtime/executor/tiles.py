@@ -72,27 +72,27 @@ class _Sums:
         starts = [build.gep(c, [build.mul(c_row, ir.Constant(I64, r))]) for r in range(rows)]
         self.targets = [[self._vector_at(start, v) for v in range(vectors)] for start in starts]
 
-    def ask(self, met: Any = None) -> None:
-        """Asks for C, and for what is `met` bytes behind it unless that is 0."""
+    def ask(self, operand: Any = None) -> None:
+        """Asks for C, and for what is `operand` bytes behind it unless that is 0."""
         places = [place for row in self.targets for place in row]
         for place in places:
             ask_line(self.build, place, 1, 3)
-        if met is not None:
-            with self.build.if_then(self.build.icmp_signed("!=", met, ir.Constant(I64, 0))):
+        if operand is not None:
+            with self.build.if_then(self.build.icmp_signed("!=", operand, ir.Constant(I64, 0))):
                 for place in places:
-                    self._ask_met(place, met)
+                    self._ask_operand(place, operand)
 
-    def ask_rows(self, rows: Any, first: Any, met: Any) -> None:
+    def ask_rows(self, rows: Any, first: Any, operand: Any) -> None:
         """The same for so many rows from the first."""
         with counted(self.build, rows) as row:
             start = self.build.gep(self.c, [self.build.mul(self.c_row, self.build.add(first, row))])
             for v in range(len(self.targets[0])):
                 place = self._vector_at(start, v)
                 ask_line(self.build, place, 1, 3)
-                self._ask_met(place, met)
+                self._ask_operand(place, operand)
 
-    def _ask_met(self, place: Any, met: Any) -> None:
-        ask_line(self.build, self.build.inttoptr(self.build.add(self.build.ptrtoint(place, I64), met), place.type), 0, 2)
+    def _ask_operand(self, place: Any, operand: Any) -> None:
+        ask_line(self.build, self.build.inttoptr(self.build.add(self.build.ptrtoint(place, I64), operand), place.type), 0, 2)
 
     def _vector_at(self, pointer: Any, v: int) -> Any:
         return self.build.bitcast(self.build.gep(pointer, [ir.Constant(I64, v * self.count)]), self.vector.as_pointer())
@@ -172,22 +172,22 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def _run_tile(dtype: str, rows: int, vectors: int, by_parts: bool = False) -> Instruction:
-    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_row, far_rows): a tile of which each row of A is a run of
-    memory, and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`,
-    which the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not
-    foresee them); what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of
-    B, from `far` on, `far_row` elements apart."""
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, operand, far, far_row, far_rows): a tile of which each row of A is a run
+    of memory, and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A at `ahead`, which
+    the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee
+    them); the operand that C meets, `operand` bytes behind it (0: there is none); and, for each LINE of A, so many rows of other
+    columns of B, from `far` on, `far_row` elements apart."""
     some = LINE // dt.size(dtype)
 
-    def emit(build: ir.IRBuilder, a: Any, a_row: Any, ahead: Any, b: Any, b_row: Any, terms: Any, c: Any, c_row: Any, first: Any, met: Any,
-             far: Any, far_row: Any, far_rows: Any) -> None:  # fmt: skip
+    def emit(build: ir.IRBuilder, a: Any, a_row: Any, ahead: Any, b: Any, b_row: Any, terms: Any, c: Any, c_row: Any, first: Any,
+             operand: Any, far: Any, far_row: Any, far_rows: Any) -> None:  # fmt: skip
         constant = lambda value: ir.Constant(I64, value)  # noqa: E731
         a, b, c, ahead, far = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (a, b, c, ahead, far))
         steps = [build.mul(a_row, constant(r)) for r in range(rows)]
         sums = _Sums(build, dtype, rows, vectors, c, c_row)
         whole = build.sdiv(terms, constant(some))
         if not by_parts:
-            sums.ask(met)
+            sums.ask(operand)
         sums.begin(first)
 
         def add(term: Any) -> None:
@@ -197,7 +197,7 @@ def _run_tile(dtype: str, rows: int, vectors: int, by_parts: bool = False) -> In
             begun = build.mul(part, constant(some))
             if by_parts:
                 asked = build.mul(part, constant(ASKED))
-                sums.ask_rows(build.select(build.icmp_signed("<", asked, constant(rows)), constant(ASKED), constant(0)), asked, met)
+                sums.ask_rows(build.select(build.icmp_signed("<", asked, constant(rows)), constant(ASKED), constant(0)), asked, operand)
             for step in steps:
                 ask_line(build, build.gep(ahead, [build.add(begun, step)]), 0, 3)
             with counted(build, far_rows) as row:
@@ -224,13 +224,13 @@ def _if_left(vectors: int) -> str:
 
 
 def dispatch_runs(dtype: str) -> Any:
-    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far, far_row): as `dispatch`, where rows of A are
+    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, operand, far, far_row): as `dispatch`, where rows of A are
     runs of memory. `after`: where those rows of A are that are read next; `far`: where those of B are, `far_row` elements apart, 0 if these
-    are near; `met`: as `_run_tile` has it. Rows that fill no tile of the full height are left to `dispatch`: how many are done is
+    are near; `operand`: as `_run_tile` has it. Rows that fill no tile of the full height are left to `dispatch`: how many are done is
     returned."""
     size = dt.size(dtype)
     some = LINE // size
-    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far, far_row):", "    r = 0",
+    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, operand, far, far_row):", "    r = 0",
               # all rows of B are asked for by all tiles together
               f"    each = ({some} + rows // {ROWS} - 1) // max(rows // {ROWS}, 1) if far != 0 else 0",
               f"    while r + {ROWS} <= rows:",
@@ -244,13 +244,13 @@ def dispatch_runs(dtype: str) -> Any:
               f"            to = c + (r * c_row + v * {lanes(dtype)}) * {size}",
               f"            past = v * {VECTOR_BYTES}",
               f"            if terms >= {SHORT * some} and terms <= {2 * SHORT * some} and vectors - v >= {VECTORS}:",
-              "                short_tile(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, far_row, "
+              "                short_tile(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, operand, there + past, far_row, "
               "each)"]  # fmt: skip
     scope: dict[str, Any] = {"short_tile": _run_tile(dtype, ROWS, VECTORS, True)}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
         source += [f"            el{_if_left(vectors).removeprefix('el')}:",
-                   f"                tile_{vectors}(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, met, there + past, "
+                   f"                tile_{vectors}(here, a_row, ahead, b + past, b_row, terms, to, c_row, first, operand, there + past, "
                    "far_row, each)"]  # fmt: skip
     source += [f"            v += {VECTORS}", f"        r += {ROWS}", "    return r"]
     return from_source("\n".join(source) + "\n", scope)

@@ -264,16 +264,16 @@ def routines(dtype: str) -> dict[str, Any]:
                 else:
                     transform_some(from_, step, to, filters_place, channels - c)
 
-    def products(plan: int, source: int, frame: int, weights: int, out: int, met: int, task: int) -> None:
+    def products(plan: int, source: int, frame: int, weights: int, out: int, operand: int, task: int) -> None:
         """One task of the output: by transforms, or by plain sums if these do not pay, or if their results would not be finite."""
         together = word(plan, at.WINOGRAD)
         if not together:
-            product(plan, source, frame, weights, out, met, task)
+            product(plan, source, frame, weights, out, operand, task)
         elif not finite(plan, source, weights, out, task):
             # of the plain sums each image is a task
             each = word(plan, at.BLOCKS) * word(plan, at.SPANS) * word(plan, at.GROUPS)
             for image in range(task // each * together, min((task // each + 1) * together, word(plan, at.IMAGES))):
-                product(plan, source, frame, weights, out, met, image * each + task % each)
+                product(plan, source, frame, weights, out, operand, image * each + task % each)
 
     def finite(plan: int, source: int, weights: int, out: int, task: int) -> int:
         """Whether the results of a task, some rows of tiles of some images for some filters, are finite numbers; then they are there."""

@@ -19,7 +19,7 @@ def relation(body: Block, name: str, start: str) -> int:
     """
     makers: dict[int, dict[str, Operator]] = {}
 
-    def made(block: Block | None, name: str) -> tuple[Block, Operator] | None:
+    def producer(block: Block | None, name: str) -> tuple[Block, Operator] | None:
         """The op that gives a variable its value, as a block sees it, and where that op is; None if it is no op inside of `body`."""
         while block is not None:
             if id(block) not in makers:
@@ -36,7 +36,7 @@ def relation(body: Block, name: str, start: str) -> int:
         block, name = left.pop()
         if name == start:
             continue
-        found = made(block, name)
+        found = producer(block, name)
         if found is None:
             return LOST
         block, op = found

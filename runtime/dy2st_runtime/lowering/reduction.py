@@ -27,7 +27,7 @@ class Reduction:
         ins: the operands that the elements are made of; offsets: the axes of size 1 that each gets at its end.
         others: the op's inputs beside X.
         stores: what is stored of each element, too.
-        made: the element, of the values of the operands; with `stores` it gets references to these and the place.
+        result: the element, of the values of the operands; with `stores` it gets references to these and the place.
         label: names the ops that are done.
     """
 
@@ -39,7 +39,7 @@ class Reduction:
     offsets: Sequence[int]
     others: Sequence[Variable]
     stores: Sequence[Variable]
-    made: Callable[[KernelBuilder, list[n.Expr], Sequence[TensorRef], Any], n.Expr]
+    result: Callable[[KernelBuilder, list[n.Expr], Sequence[TensorRef], Any], n.Expr]
     label: str
 
     @property
@@ -92,8 +92,8 @@ class Kernel:
             own.append(self.space.sizes)
         for ref in stores:
             self.k.set_shape(ref, self.space.sizes)
-        made = lambda values, places: self.what.made(self.k, values, stores, places[-1])  # noqa: E731
-        return folding.Operands([*self.ins, *([None] if stores else [])], made), merge(self.k, self.sides, kinds, own)
+        result = lambda values, places: self.what.result(self.k, values, stores, places[-1])  # noqa: E731
+        return folding.Operands([*self.ins, *([None] if stores else [])], result), merge(self.k, self.sides, kinds, own)
 
 
 @dataclass
@@ -122,7 +122,7 @@ def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body
     folded = body.results.index(last.output_names[0])
     results = [name for i, name in enumerate(body.results) if i != folded]
 
-    def made(k: KernelBuilder, values: list[n.Expr], stores: Sequence[TensorRef], place: Any) -> n.Expr:
+    def result(k: KernelBuilder, values: list[n.Expr], stores: Sequence[TensorRef], place: Any) -> n.Expr:
         env = dict(zip(names, (k.let(value, "e") for value in values), strict=True))
         for op in ops:
             elementwise.evaluate(k, op, body, env)
@@ -139,7 +139,7 @@ def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body
         return
     offsets = elementwise.group_offsets(names, ops, body)
     label = "+".join(op.type for op in body.ops)
-    _lower(cx, Reduction(last, body, body.var(x), outs[folded], [outside[name] for name in names], offsets, others, stores, made, label))
+    _lower(cx, Reduction(last, body, body.var(x), outs[folded], [outside[name] for name in names], offsets, others, stores, result, label))
 
 
 def _loaded(k: KernelBuilder, values: list[n.Expr], stores: Sequence[TensorRef], place: Any) -> n.Expr:

@@ -19,7 +19,7 @@ from . import elementwise
 def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
     """The ops of a block; one of them is no elementwise op but works row by row."""
     at = next(i for i, op in enumerate(body.ops) if not issubclass(op.record, Elementwise))
-    before, main, behind = Chain(body.ops[:at], body), body.ops[at], Chain(body.ops[at + 1 :], body)
+    before, main, following = Chain(body.ops[:at], body), body.ops[at], Chain(body.ops[at + 1 :], body)
     for p, v in zip(body.params, ins, strict=True):
         cx.note(body.var(p))
         cx.note(v)
@@ -34,19 +34,19 @@ def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body
         cx.same[y.name] = cx.note(home).name
         puts = sorted(zip(body.results, outs, strict=True), key=lambda put: put[1] is not home)
         with cx.standing(main, body):
-            main.record.lower(cx, x, *others, chain=Rows(main, x, y, before, behind, puts), **main.attrs)
+            main.record.lower(cx, x, *others, chain=Rows(main, x, y, before, following, puts), **main.attrs)
         step = cx.steps[-1]  # does all that the op does, so it is what profiles name it and whose lines they count
         step.op, step.kernel.label = cx.op, "+".join(op.type for op in body.ops)
         return
     # a grid of threads: what is done for each element is shared among more of them than there are rows
     if before.ops:
         elementwise.lower_fused(cx, before.reads, [v.name for v in before.reads], [x], before.ops, body, [x.name])
-    if not behind.ops:
+    if not following.ops:
         cx.same[y.name] = cx.note(outs[0]).name
     with cx.standing(main, body):
         main.record.lower(cx, x, *others, **main.attrs)
-    if behind.ops:
-        elementwise.lower_fused(cx, behind.reads, [v.name for v in behind.reads], outs, behind.ops, body, body.results)
+    if following.ops:
+        elementwise.lower_fused(cx, following.reads, [v.name for v in following.reads], outs, following.ops, body, body.results)
 
 
 class Chain:
@@ -107,7 +107,7 @@ class Rows:
     x: Variable
     y: Variable
     before: Chain
-    behind: Chain
+    following: Chain
     puts: Sequence[tuple[str, Variable]]
 
     @contextlib.contextmanager
@@ -119,7 +119,7 @@ class Rows:
             split: so many axes of X number the rows; None: they are runs of elements, `row_size(k, sizes of X)` long.
         """
         made = bool(self.before.ops)
-        others = [v for v in self.behind.reads if v is not self.y]
+        others = [v for v in self.following.reads if v is not self.y]
         reads = list(dict.fromkeys([*(self.before.reads if made else [self.x]), *inputs, *others]))
         more = [cx.note(out) for _, out in self.puts[1:]]
         with cx.kernel(reads, [self.y, *more, *temps], shapes=False) as (k, ins, (dst, *outs)):
@@ -134,9 +134,9 @@ class Rows:
             end: Callable[[Any], None] = _nothing
             if made:
                 begin = self.before.on_rows(k, space, refs, split, size, [(self.x.name, dst)])
-            if self.behind.ops:
+            if self.following.ops:
                 puts = [(name, ref) for (name, _), ref in zip(self.puts, [dst, *outs], strict=False)]
-                end = self.behind.on_rows(k, self.behind.space(cx, k, refs, self.y), refs, split, size, puts)
+                end = self.following.on_rows(k, self.following.space(cx, k, refs, self.y), refs, split, size, puts)
             src = dst if made else refs[self.x.name]
             yield k, src, [refs[v.name] for v in inputs], dst, outs[len(more) :], begin, end
 

@@ -137,8 +137,8 @@ def _run(cx: Any, kind: str, plan: Any, frame: Any, source: Any, weights: Any, t
             if single:
                 k.routine(f"conv_depthwise_{src.dtype}", [p, room, w, dst], groups, task, writes=[dst], work=work)
             else:
-                met = () if kind == "input" else (finish.met(dst, operands) if finish else dst,)
-                k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst, *met], task, writes=[dst], work=work)
+                asked = () if kind == "input" else (finish.read_ahead(dst, operands) if finish else dst,)
+                k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst, *asked], task, writes=[dst], work=work)
             if finish:
                 part = _planes_of(k, p, task, dst) if single else _rows_of(k, p, task, dst, groups)
                 with k.loop(part.images) as image, k.loop(part.rows) as row:

@@ -54,11 +54,11 @@ class Fold:
 
 @dataclass
 class Operands:
-    """What elements are made of: `made(values, places)` of one value of each tensor, and where it lies. A place that is of no tensor
-    (None) is there for `made` alone."""
+    """What elements are made of: `result(values, places)` of one value of each tensor, and where it lies. A place that is of no tensor
+    (None) is there for `result` alone."""
 
     refs: Sequence[TensorRef | None]
-    made: Callable[[list[n.Expr], Places], n.Expr] = lambda values, places: values[0]
+    result: Callable[[list[n.Expr], Places], n.Expr] = lambda values, places: values[0]
 
     def loaded(self, k: KernelBuilder, places: Places, strides: Sequence[Any]) -> list[n.Expr | None]:
         """The values that are the same all along an axis."""
@@ -69,7 +69,7 @@ class Operands:
         known = loaded or [None] * len(self.refs)
         values = [ref[place] if value is None else value
                   for ref, place, value in zip(self.refs, places, known, strict=True) if ref is not None]  # fmt: skip
-        return self.made(values, places)
+        return self.result(values, places)
 
     def each(self, k: KernelBuilder, axes: Sequence[Axis], o: Any) -> None:
         """Makes the elements that belong to output `o` of the kept axes, one after the other."""

@@ -82,7 +82,7 @@ class _Walk:
     def __init__(self, block: Block, shapes: Shapes, absent: set[str], roots: set[str]):
         self.block, self.shapes, self.absent, self.roots = block, shapes, absent, roots
         self.index = {id(op): i for i, op in enumerate(block.ops)}
-        self.made = {name: op for op in block.ops for name in op.output_names}
+        self.producers = {name: op for op in block.ops for name in op.output_names}
         self.readers: dict[str, list[Operator]] = {}
         for op in block.ops:
             for name in reads(op):
@@ -123,7 +123,7 @@ class _Walk:
 
     def _up(self, name: str) -> list[Operator] | None:
         """The ops from a product to the scores of this name, which are elementwise but for the product."""
-        op = self.made.get(name)
+        op = self.producers.get(name)
         if op is None or not self._is_one(name):
             return None
         if op.type in PRODUCTS:
@@ -163,7 +163,7 @@ class _Walk:
                 continue
             made = op.output_names
             if op.type == "softmax_grad":  # a product makes its other operand
-                product = self.made.get(op.input("Out@GRAD")[0])
+                product = self.producers.get(op.input("Out@GRAD")[0])
                 if product is None or product.type not in PRODUCTS:
                     return None
                 queue.append(product)
@@ -213,7 +213,7 @@ class _Walk:
             return None
         readers = [self.index[id(op)] for op in self._readers(self._results(group)) if op not in group.ops]
         place = min([max(moved) + 1, *readers])
-        needed = (self.index[id(self.made[name])] for name in group.reads() if name in self.made)
+        needed = (self.index[id(self.producers[name])] for name in group.reads() if name in self.producers)
         return place if all(i < place for i in needed) else None
 
     def _replace(self, groups: Sequence[_Group], places: Sequence[int | None]) -> None:

@@ -83,7 +83,7 @@ class _Walk(Forward):
 
     def __init__(self, program: Program, keep: frozenset[str], ops: Sequence[Operator]):
         super().__init__(program, keep)
-        self.made = {name: op for op in ops for name in op.output_names}
+        self.producers = {name: op for op in ops for name in op.output_names}
         self.split: set[str] = set()
         self.shapes: Shapes = symbolic_shapes(program)
         self.absent = maybe_absent(program)
@@ -111,7 +111,7 @@ class _Walk(Forward):
             whole[p] = p  # what is a product of these again
             self.shapes[p] = (*self.shapes[x][:-1], self._columns(op))
             part = Operator("slice", {**row.inputs, "Input": [p]}, {"Out": [out]}, dict(row.attrs), row.location)
-            self.made[out] = part
+            self.producers[out] = part
             body.ops.remove(op)
             body.ops.insert(body.ops.index(row) + 1, part)  # an index that is out of range is found where it was
             rows.append(row)
@@ -170,9 +170,9 @@ class _Walk(Forward):
 
     def _is_length(self, end: str, x: str) -> bool:
         """Whether a number is the length of a tensor: a constant, or taken from a shape."""
-        length, op = self.shapes[x][0], self.made.get(end)
+        length, op = self.shapes[x][0], self.producers.get(end)
         if op is not None and op.type == "cast":
-            op = self.made.get(op.input("X")[0])
+            op = self.producers.get(op.input("X")[0])
         if op is None or op.type != "slice":
             return same_dim(length, self._constant(end))
         shape = self._maker(op.input("Input")[0], "shape")
@@ -186,11 +186,11 @@ class _Walk(Forward):
 
     def _maker(self, name: str, op_type: str) -> Operator | None:
         """The op that makes a value, if it is of this type."""
-        op = self.made.get(name)
+        op = self.producers.get(name)
         return op if op is not None and op.type == op_type else None
 
     def _constant(self, name: str) -> Any:
-        value = fill_value(self.made.get(name))
+        value = fill_value(self.producers.get(name))
         return value if value is None else int(value)
 
 

@@ -122,21 +122,21 @@ class _Walk(Forward):
             return [op]
         before: list[Operator] = []
         if op.type in IMAGES:
-            behind = self._on_images(op, block, before)
+            after = self._on_images(op, block, before)
         elif issubclass(op.record, Elementwise):
-            behind = self._elementwise(op, block, before)
+            after = self._elementwise(op, block, before)
         elif issubclass(op.record, Reduction):
-            behind = self._reduction(op, block)
+            after = self._reduction(op, block)
         elif op.type in ALIKE:
-            behind = self._alike(op, block, before)
+            after = self._alike(op, block, before)
         elif op.type == "sum_like":
-            behind = self._sum_like(op, block, before)
+            after = self._sum_like(op, block, before)
         else:
             return [op]
-        if behind is None:
+        if after is None:
             return [op]
         self.changed = True
-        return [*before, op, *behind]
+        return [*before, op, *after]
 
     # ---- ops: each gets in `before` what makes its inputs, and gives what makes its old outputs of the new; None if it stays as it is ----
     def _on_images(self, op: Operator, block: Block, before: list[Operator]) -> list[Operator] | None:
@@ -202,7 +202,7 @@ class _Walk(Forward):
         op.inputs = {"X": [first], "Y": [self._unsqueezed(like, 2, op, block, before)]}
         (out,) = op.output_names
         op.outputs = {"Out": [self._declare(f"{out}@NCHW", block.var(out), [*like.shape, 1, 1], block)]}
-        return [_made(op, "squeeze2", op.output_names[0], out, axes=[1, 2])]
+        return [_operator(op, "squeeze2", op.output_names[0], out, axes=[1, 2])]
 
     # ---- what they ask ----
     def _known(self, name: str, op: Operator) -> str | None:
@@ -223,28 +223,28 @@ class _Walk(Forward):
         if known is None:
             v = block.var(name)
             known = self.first[name, op.segments] = self._declare(f"{name}@NCHW", v, [v.shape[a] for a in FIRST], block)
-            before.append(_made(op, "transpose2", name, known, axis=list(FIRST)))
+            before.append(_operator(op, "transpose2", name, known, axis=list(FIRST)))
         return known
 
-    def _unsqueezed(self, v: Variable, behind: int, op: Operator, block: Block, before: list[Operator]) -> str:
+    def _unsqueezed(self, v: Variable, after: int, op: Operator, block: Block, before: list[Operator]) -> str:
         """A vector with so many axes of size 1 behind its own."""
-        if behind == 0:
+        if after == 0:
             return v.name
-        new = self._declare(f"{v.name}@NCHW", v, [*v.shape, *[1] * behind], block)
-        before.append(_made(op, "unsqueeze2", v.name, new, axes=list(range(1, 1 + behind))))
+        new = self._declare(f"{v.name}@NCHW", v, [*v.shape, *[1] * after], block)
+        before.append(_operator(op, "unsqueeze2", v.name, new, axes=list(range(1, 1 + after))))
         return new
 
     def _images_out(self, op: Operator, slots: Sequence[str], block: Block) -> list[Operator]:
         """Lets an op put out images with channels first; the ops that make those with channels last."""
-        behind = []
+        after = []
         for slot in slots:
             names = op.output(slot)
             for name in names:
                 v = block.var(name)
                 first = self.first[name, None] = self._declare(f"{name}@NCHW", v, [v.shape[a] for a in FIRST], block)
-                behind.append(_made(op, "transpose2", first, name, axis=list(LAST)))
+                after.append(_operator(op, "transpose2", first, name, axis=list(LAST)))
             op.outputs[slot] = [self.first[name, None] for name in names]
-        return behind
+        return after
 
     def _declare(self, stem: str, like: Variable, shape: Sequence[int], block: Block) -> str:
         v = block.create_var(self.program.fresh_name(stem), like.dtype, shape)
@@ -252,7 +252,7 @@ class _Walk(Forward):
         return v.name
 
 
-def _made(op: Operator, op_type: str, x: str, out: str, **attrs: Any) -> Operator:
+def _operator(op: Operator, op_type: str, x: str, out: str, **attrs: Any) -> Operator:
     """An op with one input that is made for another one."""
     new = Operator(op_type, {"X": [x]}, {"Out": [out]}, registry.get(op_type).complete_attrs(attrs), op.location)
     new.segments = op.segments

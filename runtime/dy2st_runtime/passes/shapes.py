@@ -336,7 +336,7 @@ class _Analysis:
                 shape = self.shape(body.var(r))
                 self._declare(body.var(p), _outside(shape, inside) if old is None else _meet([old, shape]), {})
             after = [self.shapes.get(p) for p in body.params]
-            if all(map(_settled, before, after)):
+            if all(map(_is_stable, before, after)):
                 break
         for out, p in zip(op.output("Out"), body.params, strict=True):
             if p in self.nowhere:
@@ -348,7 +348,7 @@ class _Analysis:
             self._declare(block.var(out), every, {})
 
 
-def _settled(before: Shape | None, after: Shape | None) -> bool:
+def _is_stable(before: Shape | None, after: Shape | None) -> bool:
     """Whether another walk over the loop tells nothing new about a variable: a dim that is UNKNOWN stays so."""
     if before is None or after is None:
         return before is after

@@ -49,7 +49,7 @@ class _Walk(Forward):
     def __init__(self, program: Program, keep: frozenset[str]):
         super().__init__(program, keep)
         self.shapes: Shapes = symbolic_shapes(program)
-        self.made: dict[str, Operator] = {}
+        self.producers: dict[str, Operator] = {}
         self.absent = maybe_absent(program)
 
     def enter(self, op: Operator, block: Block) -> None:
@@ -62,7 +62,7 @@ class _Walk(Forward):
         if result is None:
             result = rule(self, op, block) if rule is not None else [op]
         for one in result:
-            self.made.update(dict.fromkeys(one.output_names, one))
+            self.producers.update(dict.fromkeys(one.output_names, one))
         return result
 
     # ---- what rules ask ----
@@ -71,7 +71,7 @@ class _Walk(Forward):
 
     def maker(self, name: str, op_type: str) -> Operator | None:
         """The op that makes a value, if it is of this type."""
-        op = self.made.get(name)
+        op = self.producers.get(name)
         return op if op is not None and op.type == op_type else None
 
     def may_fail(self, op: Operator) -> bool:
@@ -139,7 +139,7 @@ def _neutral(value: float, both_sides: bool) -> Rule:
         (out,) = op.output_names
         of_floats = dtype.is_float(block.var(out).dtype)
         for slot, other in (("Y", "X"), ("X", "Y"))[: 1 + both_sides]:
-            there = fill_value(walk.made.get(op.input(slot)[0]))
+            there = fill_value(walk.producers.get(op.input(slot)[0]))
             same = there == value and (not of_floats or math.copysign(1, there) == math.copysign(1, value))
             if same and walk.same_shape(op.input(other)[0], out):
                 return walk.by_input(op, block, other)
@@ -150,7 +150,7 @@ def _neutral(value: float, both_sides: bool) -> Rule:
 
 def _power(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
     """A power of floats that is known and cheap."""
-    (x,), (out,), exponent = op.input("X"), op.output_names, fill_value(walk.made.get(op.input("Y")[0]))
+    (x,), (out,), exponent = op.input("X"), op.output_names, fill_value(walk.producers.get(op.input("Y")[0]))
     v = block.var(out)
     if op.attrs["checked"] or not dtype.is_float(v.dtype) or block.var(x).dtype != v.dtype:
         return [op]
@@ -187,7 +187,7 @@ VIEWS = ("reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range", "resh
 
 
 def _view(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
-    inner = walk.made.get(op.input("X")[0])
+    inner = walk.producers.get(op.input("X")[0])
     by_input_dims = op.type not in ("reshape2", "reshape_as") or 0 in op.attrs.get("shape", ())
     if inner is not None and inner.type in VIEWS and not by_input_dims:
         op.inputs["X"] = list(inner.input("X"))
@@ -229,7 +229,7 @@ def _present(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
 
 
 def _cond(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
-    maker = walk.made.get(op.input("Cond")[0])
+    maker = walk.producers.get(op.input("Cond")[0])
     value = None if maker is None else value_of(maker)
     true, false = op.attrs["true_block"], op.attrs["false_block"]
     if value is not None and value.size == 1:

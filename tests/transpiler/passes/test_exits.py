@@ -130,6 +130,6 @@ def test_numbered_functions_are_no_variables():
     namer = Namer([])
     for base in ("if_body", "if_body", "else_body", "else_body", "break_", "break_", "get_state"):
         namer.fresh(base)
-    found = SourceMap("model.py", [], namer.made)
+    found = SourceMap("model.py", [], namer.generated)
     assert found.functions == {"if_body", "if_body_1", "else_body", "else_body_1", "get_state"}
     assert found.variables == {"break_", "break_1"}
