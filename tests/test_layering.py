@@ -15,10 +15,11 @@ ROOT = Path(__file__).parent.parent
 # part -> the parts of its package that it may import (itself always)
 RUNTIME = {
     "errors": set(),
-    "config": set(),
-    "cachefiles": {"config"},
+    "warning": set(),
+    "config": {"warning"},
+    "cachefiles": {"config", "warning"},
     "garbage": set(),
-    "threads": {"config", "forks"},
+    "threads": {"config", "forks", "warning"},
     "signals": {"forks"},
     "forks": set(),
     "dtype": {"errors"},

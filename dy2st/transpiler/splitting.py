@@ -34,6 +34,7 @@ _PIECE = "_dy_piece_"
 _OPERATIONS = (gast.BinOp, gast.UnaryOp, gast.BoolOp, gast.Compare, gast.Subscript, gast.AugAssign, gast.IfExp)
 _SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await, gast.AsyncFor, gast.AsyncWith)
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+_DECLARATIONS = (gast.Global, gast.Nonlocal)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def statement_at(function: types.FunctionType, place: Location) -> Location | No
 
 def only_statement(function: types.FunctionType) -> Location | None:
     """Where the one statement of the function begins that is the user's and no declaration; None if there are several."""
-    found = [s for s in get_source(function).tree.body if not (getattr(s, "made", False) or isinstance(s, (gast.Global, gast.Nonlocal)))]
+    found = [s for s in get_source(function).tree.body if not (getattr(s, "generated", False) or isinstance(s, _DECLARATIONS))]
     return origin.of(found[0]) if len(found) == 1 else None
 
 
@@ -94,7 +95,7 @@ def readers(function: types.FunctionType, names: Collection[str]) -> list[Locati
 
     def search(block: Iterable[gast.AST]) -> Iterator[Location]:
         for statement in block:
-            if getattr(statement, "made", False):
+            if getattr(statement, "generated", False):
                 continue
             blocks = nodes.blocks(statement)
             effects = activity.effects(statement_parts(statement) if blocks else [statement])
@@ -196,8 +197,8 @@ class _Splitter:
     def must_stay(self, statement: gast.AST) -> bool:
         below = list(nodes.walk_scope([statement]))
         return (
-            isinstance(statement, (gast.Global, gast.Nonlocal))
-            or getattr(statement, "made", False)
+            isinstance(statement, _DECLARATIONS)
+            or getattr(statement, "generated", False)
             or any(isinstance(n, gast.stmt) and origin.of(n) in self.cuts for n in below)
             or any(isinstance(n, _SUSPENDING) for n in below)
             or any(isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del) for n in below)

@@ -210,10 +210,10 @@ def _field(value: Any, name: str) -> Any:
 def attributes_of(value: Any) -> dict[str, Any] | None:
     """The attributes of an object of a class of the user's that is made while a function is traced, and so is nobody else's; None for any
     other value, and for objects that lead back to themselves."""
-    made = getattr(dispatch.current_recorder(), "made", None)
-    if made is None or id(value) not in made or is_layer(value) or isinstance(value, _WITH_MORE):
+    created = getattr(dispatch.current_recorder(), "created", None)
+    if created is None or id(value) not in created or is_layer(value) or isinstance(value, _WITH_MORE):
         return None
-    return vars(value) if not is_slotted(type(value)) and _is_tree(value, made, ()) else None
+    return vars(value) if not is_slotted(type(value)) and _is_tree(value, created, ()) else None
 
 
 def is_frozen(cls: type) -> bool:
@@ -226,16 +226,16 @@ def is_slotted(cls: type) -> bool:
     return any(vars(c).get("__slots__") for c in cls.__mro__)
 
 
-def _is_tree(value: Any, made: Container[int], above: tuple[Any, ...]) -> bool:
+def _is_tree(value: Any, created: Container[int], above: tuple[Any, ...]) -> bool:
     if any(value is x for x in above):
         return False
     if isinstance(value, dict):
         parts: Iterable[Any] = value.values()
-    elif id(value) in made:
+    elif id(value) in created:
         parts = getattr(value, "__dict__", {}).values()
     else:
         parts = value if isinstance(value, (list, tuple)) else ()
-    return all(_is_tree(x, made, (*above, value)) for x in parts)
+    return all(_is_tree(x, created, (*above, value)) for x in parts)
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
@@ -244,14 +244,14 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
     return _unflatten(tree, lambda: next(rest), [])
 
 
-def _unflatten(tree: Tree, take: Callable[[], Any], made: list[Any]) -> Any:
+def _unflatten(tree: Tree, take: Callable[[], Any], created: list[Any]) -> Any:
     if tree.kind is None:
         return take()
-    number = len(made)
-    made.append(None)
-    value = build(tree.kind, tree.keys, [_unflatten(c, take, made) for c in tree.children])
-    made[number] = value if tree.twin < 0 else made[tree.twin]
-    return made[number]
+    number = len(created)
+    created.append(None)
+    value = build(tree.kind, tree.keys, [_unflatten(c, take, created) for c in tree.children])
+    created[number] = value if tree.twin < 0 else created[tree.twin]
+    return created[number]
 
 
 def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:

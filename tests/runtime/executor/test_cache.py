@@ -275,7 +275,7 @@ def test_the_text_of_all_that_compiles_is_in_the_name_of_an_object() -> None:
             "print(*[m.__file__ for name, m in sys.modules.items() if name.startswith('dy2st_runtime.') and m.__file__])")  # fmt: skip
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     named = {(Path(compile.__file__).parent / f"{name}.py").resolve() for name in compile.INLINED}
-    others = {"__init__", "cache", "cachefiles", "config", "dims", "engines", "errors", "forks", "nonfinite", "state", "worker"}
+    others = {"__init__", "cache", "cachefiles", "config", "dims", "engines", "errors", "forks", "nonfinite", "state", "warning", "worker"}
     assert {Path(path).resolve() for path in loaded if Path(path).stem not in others} <= named
 
 
