@@ -24,9 +24,9 @@ REDUCTION = 1024
 fast as it is used."""
 SPAN, MAX_SPAN = (8, 16) if NARROW else (4, 8)
 """Neighbouring panels of a task with MAX_ROWS, and of one with few rows, at most."""
-BAND = 16 << 10
+BAND = 128 << 10
 """Bytes of columns that are multiplied panel by panel for one tile of rows before the next, so that these rows of the output are written
-in runs: half of a cache of the first level."""
+in runs. They come from the second cache then, which gives a line for the products of a tile; what is far are the lines that are written."""
 FEW_SPANS = 4
 """Of images that are cut into fewer parts than that the filters are cut into more. Else threads had to share what one of them has read."""
 SHORT = 256
