@@ -93,6 +93,10 @@ class Recording(Flags):
             "use a dict that has all its keys from the begin (d = {0: 0, 1: 0}; d[k] += 1), a list or a tensor that is indexed; or choose "
             "with if and elif, or with match"
         ),
+        "an axis": "pass it as a Python number, which a trace knows (each value has a trace of its own), or choose with if and elif",
+        "the number of parts of split()": (
+            "pass it as a Python number, which a trace knows (each value has a trace of its own), or loop over slices of the tensor"
+        ),
     }
 
     gradients: Gradients

@@ -103,6 +103,14 @@ def test_unique_slices_are_eager_only():
         jit.to_static(lambda t: paddle.unique(t, axis=0))(x)
 
 
+@pytest.mark.parametrize("function", [lambda x, k: x.sum(axis=int(k)), lambda x, k: paddle.split(x, int(k))], ids=["axis", "split"])
+def test_what_decides_the_shapes_is_a_number_of_python(function):
+    x = paddle.ones([4, 2])
+    with pytest.raises(paddle.errors.StagedValueError, match="hint: pass it as a Python number"):
+        jit.to_static(function)(x, paddle.to_tensor(1))
+    jit.to_static(function)(x, 1)  # as the hint says
+
+
 @pytest.mark.parametrize("function", [lambda x, k: F.one_hot(x, k), lambda x, k: paddle.topk(x, k)[0]], ids=["one_hot", "topk"])
 def test_a_number_of_several_elements(function):
     """An error of ours, as in eager mode, and not one of the code that takes the number out."""
