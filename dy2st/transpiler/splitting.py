@@ -84,7 +84,7 @@ def statement_at(function: types.FunctionType, place: Location) -> Location | No
 
 def only_statement(function: types.FunctionType) -> Location | None:
     """Where the one statement of the function begins that is the user's and no declaration; None if there are several."""
-    found = [s for s in get_source(function).tree.body if not (getattr(s, "generated", False) or isinstance(s, _DECLARATIONS))]
+    found = [s for s in get_source(function).tree.body if not (getattr(s, "added", False) or isinstance(s, _DECLARATIONS))]
     return origin.of(found[0]) if len(found) == 1 else None
 
 
@@ -95,7 +95,7 @@ def readers(function: types.FunctionType, names: Collection[str]) -> list[Locati
 
     def search(block: Iterable[gast.AST]) -> Iterator[Location]:
         for statement in block:
-            if getattr(statement, "generated", False):
+            if getattr(statement, "added", False):
                 continue
             blocks = nodes.blocks(statement)
             effects = activity.effects(statement_parts(statement) if blocks else [statement])
@@ -198,7 +198,7 @@ class _Splitter:
         below = list(nodes.walk_scope([statement]))
         return (
             isinstance(statement, _DECLARATIONS)
-            or getattr(statement, "generated", False)
+            or getattr(statement, "added", False)
             or any(isinstance(n, gast.stmt) and origin.of(n) in self.cuts for n in below)
             or any(isinstance(n, _SUSPENDING) for n in below)
             or any(isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del) for n in below)
@@ -303,7 +303,7 @@ class _Splitter:
         body = list(run)
         if not returns:
             body.append(_at(nodes.return_(nodes.tuple_of(map(nodes.name, outputs))), last))
-            body[-1].generated = True
+            body[-1].added = True
         bound = self.activity.effects(run).bound()
         for kind, names in ((gast.Nonlocal, self.scope.nonlocals), (gast.Global, self.scope.globals)):
             if declared := [n for n in names if n in bound]:
