@@ -9,6 +9,7 @@ from __future__ import annotations
 import opcode
 import sys
 import types
+from importlib import _bootstrap
 from typing import Any
 
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
@@ -45,14 +46,14 @@ def missing(module: str, name: str) -> Exception:
     usual = f"module {module!r} has no attribute {name!r}"
     frame = sys._getframe(2)
     # what Python and its tools ask of every module; and what `from package import module` asks before it imports the module
-    if name.startswith("__") or frame.f_globals.get("__name__") == "importlib._bootstrap":
+    if name.startswith("__") or frame.f_globals is vars(_bootstrap):
         return AttributeError(usual, name=name)
-    from . import paddle_names
+    from .paddle_names import of_paddle, suggestion
 
     # with `obj` Python would append a suggestion of its own
-    said = paddle_names.remark(paddle_names.of_paddle(module, name))
+    said = remark(of_paddle(module, name))
     if said is None:
-        return AttributeError(usual + paddle_names.suggestion(module, name), name=name)
+        return AttributeError(usual + suggestion(module, name), name=name)
     if _imports_a_name(frame):
         return ImportError(f"cannot import name {name!r} from {module!r}: {said}", name=module)
     return AttributeError(f"{usual}: {said}", name=name)
@@ -65,6 +66,6 @@ def _imports_a_name(frame: types.FrameType) -> bool:
 
 def remark(dotted: str) -> str | None:
     """What is said of a module or method that is missing, by its name in PaddlePaddle; None if that has none of this name."""
-    from . import paddle_names
+    from .paddle_names import remark as of_tables  # not from the package, which would be asked for its attribute
 
-    return paddle_names.remark(dotted)
+    return of_tables(dotted)

@@ -167,6 +167,21 @@ def test_importing_and_computing_reads_no_table():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_looking_it_up_asks_the_package_for_nothing():
+    """A tool that replaces the import system asks packages for attributes, too: that would never end."""
+    code = """
+import builtins, dy2st
+real = builtins.__import__
+def asking(name, globals=None, locals=None, fromlist=(), level=0):
+    found = real(name, globals, locals, (), level) if fromlist and level else real(name, globals, locals, fromlist, level)
+    assert not (found is dy2st and fromlist and [n for n in fromlist if not hasattr(found, n)])
+    return real(name, globals, locals, fromlist, level)
+builtins.__import__ = asking
+assert not hasattr(dy2st.nn, "qqqqqq")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 class TestTensors:
     def test_the_class_has_no_hook(self):
         assert not hasattr(paddle.Tensor, "__getattr__")  # it would make each look-up twice as slow
