@@ -34,6 +34,7 @@ from .framework.place import CUDAPlace as CUDAPlace
 from .framework.place import get_device as get_device
 from .framework.place import is_compiled_with_cuda as is_compiled_with_cuda
 from .framework.place import set_device as set_device
+from .missing_names import missing as _missing
 from .nn.layer import Layer as Layer
 from .nn.param_attr import ParamAttr as ParamAttr
 from .nn.parameter import create_parameter as create_parameter
@@ -305,7 +306,7 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY_NAMES:
         return getattr(_importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _missing(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from .missing_names import remark
+
 _ALIAS = "paddle"
 _REAL = __name__.rpartition(".")[0]
 
@@ -39,6 +41,8 @@ class _AliasFinder(importlib.abc.MetaPathFinder):
         real = _REAL + inside
         found = importlib.util.find_spec(real)
         if found is None:
+            if (said := remark(fullname)) is not None:
+                raise ModuleNotFoundError(f"No module named {fullname!r}: {said}", name=fullname)
             return None
         package = found.submodule_search_locations is not None
         return importlib.machinery.ModuleSpec(fullname, _AliasLoader(real), is_package=package)

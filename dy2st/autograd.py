@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import GradientError, PythonGradientError
+from .missing_names import explain_missing as _explain_missing
 from .tensor import Tensor, tape
 from .tensor import dispatch as _dispatch
 from .tensor.autograd import backward as backward
@@ -116,3 +117,6 @@ def _recorded(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], res
 
     tape.FunctionNode(inputs, tensors, backward_fn, cls.__name__, twice=True)
     return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
+
+
+_explain_missing(__name__)

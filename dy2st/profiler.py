@@ -29,6 +29,7 @@ from dy2st_runtime.executor.executable import profiling_driver
 from dy2st_runtime.executor.plans import Plan
 
 from .errors import Location, ModeError, shorten_path
+from .missing_names import explain_missing as _explain_missing
 
 __all__ = ["Profiler", "ProfilerState", "ProfilerTarget", "RecordEvent", "SortedKeys", "export_chrome_tracing", "make_scheduler"]
 
@@ -380,3 +381,6 @@ def _table(title: str, entries: list[Entry], sorted_by: SortedKeys, native: int,
         lines.append(f"{e.name:<{width}}  {e.calls:>8}  {e.total / unit:>12.3f}  {e.average / unit:>10.4f}  {e.longest / unit:>10.4f}  "
                      f"{share:>6}" + (f"  {text}" if text else ""))  # fmt: skip
     return "\n".join(lines)
+
+
+_explain_missing(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .missing_names import explain_missing as _explain_missing
 from .tensor import Tensor
 from .tensor.dispatch import ops
 
@@ -41,3 +42,6 @@ class L1Decay(WeightDecay):
 
     def gradient(self, param: Tensor) -> Tensor:
         return ops.op("scale", X=ops.op("sign", X=param), scale=self.coeff)
+
+
+_explain_missing(__name__)

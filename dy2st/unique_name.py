@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from .missing_names import explain_missing as _explain_missing
+
 
 class UniqueNameGenerator:
     """Counts how often each stem was asked for; `prefix` comes before every name."""
@@ -54,3 +56,6 @@ def guard(new_generator: str | UniqueNameGenerator | None = None) -> Iterator[No
         yield
     finally:
         switch(before)
+
+
+_explain_missing(__name__)

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import unique_name as unique_name
 from .errors import AttributeValueError
+from .missing_names import explain_missing as _explain_missing
 
 
 def _is_nested(x: Any) -> bool:
@@ -57,3 +58,6 @@ def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
     {'x': [11, 22]}
     """
     return pack_sequence_as(structure[0], [func(*entries) for entries in zip(*map(flatten, structure), strict=False)])
+
+
+_explain_missing(__name__)

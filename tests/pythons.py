@@ -63,6 +63,9 @@ def try_wheel(python: Path, cache: Path) -> None:
         run(python, example, stdout=subprocess.DEVNULL, **options)
         run(python, "-m", "dy2st_runtime", "--help", stdout=subprocess.DEVNULL, **options)
         run(python, "-c", "import dy2st, sys; sys.exit(not dy2st.__file__.startswith(sys.prefix))", **options)
+        # files that the build copies into the package
+        run(python, "-m", "dy2st", "explain", "D2S101", stdout=subprocess.DEVNULL, **options)
+        run(python, "-c", "from dy2st import paddle_names; assert paddle_names.names()", **options)
         pytest = ("-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider", "--rootdir", ROOT)
         run(python, *pytest, "-c", ROOT / "pyproject.toml", *tests, **options)
 

@@ -16,6 +16,7 @@ from ..legacy.mode import disable_imperative as disable_dygraph
 from ..legacy.mode import disable_imperative as disable_imperative
 from ..legacy.mode import enable_imperative as enable_dygraph
 from ..legacy.mode import enable_imperative as enable_imperative
+from ..missing_names import explain_missing as _explain_missing
 from ..nn.param_attr import ParamAttr as ParamAttr
 from ..static.executor import Executor as Executor
 from ..static.gradient import append_backward as append_backward
@@ -44,3 +45,5 @@ from . import layers as layers
 from . import optimizer as optimizer
 from . import param_attr as param_attr
 from . import regularizer as regularizer
+
+_explain_missing(__name__)

@@ -1,5 +1,6 @@
 """`fluid.initializer`."""
 
+from ..missing_names import explain_missing as _explain_missing
 from ..nn.initializer import Assign as NumpyArrayInitializer
 from ..nn.initializer import Constant as Constant
 from ..nn.initializer import Constant as ConstantInitializer
@@ -13,3 +14,5 @@ from ..nn.initializer import UniformInitializer as Uniform
 from ..nn.initializer import UniformInitializer as UniformInitializer
 from ..nn.initializer import Xavier as Xavier
 from ..nn.initializer import Xavier as XavierInitializer
+
+_explain_missing(__name__)

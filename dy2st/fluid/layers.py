@@ -92,6 +92,7 @@ from ..legacy.tensor_functions import sigmoid_cross_entropy_with_logits as sigmo
 from ..legacy.tensor_functions import smooth_l1 as smooth_l1
 from ..legacy.tensor_functions import sums as sums
 from ..legacy.tensor_functions import uniform_random as uniform_random
+from ..missing_names import explain_missing as _explain_missing
 from ..nn.functional import affine_grid as affine_grid
 from ..nn.functional import elu as elu
 from ..nn.functional import gelu as gelu
@@ -157,3 +158,5 @@ from ..tensor.api import stack as stack
 from ..tensor.api import unbind as unbind
 from ..tensor.api import unstack as unstack
 from ..tensor.api import zeros_like as zeros_like
+
+_explain_missing(__name__)

@@ -9,3 +9,6 @@ from ..legacy.optimizers import MomentumOptimizer as MomentumOptimizer
 from ..legacy.optimizers import RMSPropOptimizer as RMSPropOptimizer
 from ..legacy.optimizers import SGDOptimizer as SGD
 from ..legacy.optimizers import SGDOptimizer as SGDOptimizer
+from ..missing_names import explain_missing as _explain_missing
+
+_explain_missing(__name__)

@@ -3,6 +3,8 @@
 import importlib as _importlib
 from typing import Any as _Any
 
+from ..missing_names import missing as _missing
+
 # PaddlePaddle has these here too; they stand on this package, so they are imported when they are asked for
 _ELSEWHERE = {
     "ParamAttr": "nn.param_attr",
@@ -20,5 +22,9 @@ _ELSEWHERE = {
 
 def __getattr__(name: str) -> _Any:
     if name not in _ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _missing(__name__, name)
     return getattr(_importlib.import_module(f"{__name__.rpartition('.')[0]}.{_ELSEWHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ELSEWHERE})

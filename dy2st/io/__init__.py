@@ -1,5 +1,6 @@
 """Datasets, and batches of them: what a training loop reads."""
 
+from ..missing_names import explain_missing as _explain_missing
 from .datasets import Dataset as Dataset
 from .datasets import IterableDataset as IterableDataset
 from .datasets import Subset as Subset
@@ -12,3 +13,5 @@ from .samplers import DistributedBatchSampler as DistributedBatchSampler
 from .samplers import RandomSampler as RandomSampler
 from .samplers import Sampler as Sampler
 from .samplers import SequenceSampler as SequenceSampler
+
+_explain_missing(__name__)

@@ -2,6 +2,7 @@
 
 from ..convert.calls.calls import ignore_module as ignore_module
 from ..convert.calls.calls import not_to_static as not_to_static
+from ..missing_names import explain_missing as _explain_missing
 from .api import declarative as declarative
 from .api import set_code_level as set_code_level
 from .api import set_verbosity as set_verbosity
@@ -15,3 +16,5 @@ from .static_function import enable_to_static as enable_to_static
 from .translated_layer import TranslatedLayer as TranslatedLayer
 from .translated_layer import load as load
 from .translator import ProgramTranslator as ProgramTranslator
+
+_explain_missing(__name__)

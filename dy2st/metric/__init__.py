@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ShapeError
+from ..missing_names import explain_missing as _explain_missing
 from ..tensor import Tensor, logic, manipulation, reduction, search
 from ..tensor.promotion import as_tensor, cast
 
@@ -100,3 +101,6 @@ class Accuracy(Metric):
     def name(self) -> Any:
         """The names of the values."""
         return self._name if len(self.topk) == 1 else [f"{self._name}_top{k}" for k in self.topk]
+
+
+_explain_missing(__name__)

@@ -1,5 +1,6 @@
 """Layers, losses, initializers, and the functions of neural networks."""
 
+from ..missing_names import explain_missing as _explain_missing
 from . import functional as functional
 from . import initializer as initializer
 from .activation import CELU as CELU
@@ -125,3 +126,5 @@ from .transformer import TransformerDecoder as TransformerDecoder
 from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+
+_explain_missing(__name__)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
+from ..missing_names import explain_missing as _explain_missing
 from ..tensor import Tensor, creation, dispatch, manipulation, random
 
 
@@ -285,3 +286,5 @@ class MSRAInitializer(Kaiming):
 
 MSRA = MSRAInitializer
 ConstantInitializer, XavierInitializer = Constant, Xavier
+
+_explain_missing(__name__)

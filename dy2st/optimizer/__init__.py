@@ -1,5 +1,6 @@
 """Optimizers and schedules of the learning rate."""
 
+from ..missing_names import explain_missing as _explain_missing
 from . import lr as lr
 from .optimizer import Optimizer as Optimizer
 from .optimizers import SGD as SGD
@@ -10,3 +11,5 @@ from .optimizers import Adamax as Adamax
 from .optimizers import AdamW as AdamW
 from .optimizers import Momentum as Momentum
 from .optimizers import RMSProp as RMSProp
+
+_explain_missing(__name__)

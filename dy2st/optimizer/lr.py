@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import AttributeValueError
+from ..missing_names import explain_missing as _explain_missing
 from .plateau import ReduceOnPlateau as ReduceOnPlateau
 from .scheduler import LRScheduler as LRScheduler
 
@@ -281,3 +282,6 @@ class CyclicLR(LRScheduler):
         else:
             factor = {"triangular": 1.0, "triangular2": 0.5 ** (cycle - 1), "exp_range": self.exp_gamma**n}[self.mode]
         return self.base_lr + self.amplitude * height * factor
+
+
+_explain_missing(__name__)

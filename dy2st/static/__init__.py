@@ -3,6 +3,7 @@
 from dy2st_runtime.ir import Variable as Variable
 from dy2st_runtime.scope import Scope as Scope
 
+from ..missing_names import explain_missing as _explain_missing
 from ..nn.parameter import create_parameter as create_parameter
 from . import nn as nn
 from .executor import Executor as Executor
@@ -23,3 +24,5 @@ from .program import name_scope as name_scope
 from .program import program_guard as program_guard
 from .scope import global_scope as global_scope
 from .scope import scope_guard as scope_guard
+
+_explain_missing(__name__)

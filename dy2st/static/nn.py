@@ -9,6 +9,7 @@ from typing import Any
 from dy2st_runtime import dims
 
 from ..errors import AttributeValueError, ShapeError
+from ..missing_names import explain_missing as _explain_missing
 from ..nn import functional as F
 from ..nn import initializer as init
 from ..nn.functional.by_name import activate
@@ -180,3 +181,6 @@ def _known(x: Tensor, axes: Any, what: str) -> list[int]:
         raise ShapeError(f"{what} needs to know the sizes of all dims that its parameters depend on, got {dims.show(x._value.shape)}",
                          location=user_location(2), hint="give them when the data is declared, or reshape")  # fmt: skip
     return sizes
+
+
+_explain_missing(__name__)

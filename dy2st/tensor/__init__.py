@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from ..missing_names import missing as _missing
 from . import api as _api
 from . import operators as _operators
 from . import tracebacks as _tracebacks
@@ -17,4 +18,8 @@ def __getattr__(name: str) -> _Any:
     try:
         return getattr(_api, name)
     except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        raise _missing(__name__, name) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_api)})

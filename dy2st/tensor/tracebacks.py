@@ -11,8 +11,10 @@ from typing import Any
 from dy2st_runtime import config
 from dy2st_runtime import errors as runtime_errors
 
+from .. import missing_names
 from ..errors import Dy2stError, Location, with_location
 from .location import is_own, traceback_calls, user_location
+from .tensor import Tensor
 
 _WITHOUT_END = ("a function calls itself without end while it is traced, each time with other values that only Python knows",
                 "let what changes from call to call be tensors or numbers")  # fmt: skip
@@ -34,6 +36,7 @@ def for_user(error: BaseException) -> BaseException:
         ).with_traceback(error.__traceback__)
     if places and not _has_location(error):
         with_location(error, places[-1])
+        note_missing_method(error)
     # the line of the op that failed, long after it was traced, and the calls that led there
     path, where = [], runtime_errors.location_of(error)
     while where is not None:
@@ -53,7 +56,8 @@ def _is_raised(error: BaseException) -> bool:
 
 
 def install() -> None:
-    """Lets errors name the line at which they arise, and takes the frames of dy2st out of tracebacks that nobody catches."""
+    """Lets errors name the line at which they arise, takes the frames of dy2st out of tracebacks that nobody catches, and lets those say
+    what PaddlePaddle has of a method that tensors do not have."""
     if sys.excepthook is not _excepthook:
         global _next_hook
         _next_hook = sys.excepthook
@@ -68,10 +72,22 @@ def _excepthook(kind: type[BaseException], error: BaseException, tb: types.Trace
     shown = tb if config.FULL_TRACEBACK.get() else without_own(error, tb)
     # Python prints the traceback that the exception has, not the one that the hook is given
     error.__traceback__ = shown
+    note_missing_method(error)
     try:
         _next_hook(kind, error, shown)
     finally:
         error.__traceback__ = tb
+
+
+def note_missing_method(error: BaseException) -> None:
+    """Attaches to an AttributeError what is said of a method or attribute that PaddlePaddle's tensors have, and these do not.
+
+    Python makes the text of the error. A `__getattr__` of the class could change it, but makes each look-up twice as slow.
+    """
+    if type(error) is AttributeError and isinstance(error.obj, Tensor) and error.name is not None:
+        said = missing_names.remark(f"paddle.Tensor.{error.name}")
+        if said is not None:
+            runtime_errors.with_note(error, said)
 
 
 def without_own(error: BaseException, tb: types.TracebackType | None) -> types.TracebackType | None:

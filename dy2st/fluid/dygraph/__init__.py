@@ -21,6 +21,7 @@ from ...legacy.more_layers import InstanceNorm as InstanceNorm
 from ...legacy.normalizations import GroupNorm as GroupNorm
 from ...legacy.normalizations import LayerNorm as LayerNorm
 from ...legacy.normalizations import PReLU as PReLU
+from ...missing_names import explain_missing as _explain_missing
 from ...nn import BatchNorm as BatchNorm
 from ...nn import Layer as Layer
 from ...nn import LayerList as LayerList
@@ -32,3 +33,5 @@ from ...tensor.creation import to_variable as to_variable
 from . import base as base
 from . import jit as jit
 from . import nn as nn
+
+_explain_missing(__name__)

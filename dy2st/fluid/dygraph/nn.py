@@ -14,4 +14,7 @@ from ...legacy.more_layers import InstanceNorm as InstanceNorm
 from ...legacy.normalizations import GroupNorm as GroupNorm
 from ...legacy.normalizations import LayerNorm as LayerNorm
 from ...legacy.normalizations import PReLU as PReLU
+from ...missing_names import explain_missing as _explain_missing
 from ...nn import BatchNorm as BatchNorm
+
+_explain_missing(__name__)

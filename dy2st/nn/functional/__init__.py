@@ -1,5 +1,6 @@
 """The functions of neural networks: `import dy2st.nn.functional as F`."""
 
+from ...missing_names import explain_missing as _explain_missing
 from ...tensor import Tensor as _Tensor
 from ...tensor.api import all_of_numbers as _all_of_numbers
 from . import activation as activation
@@ -117,3 +118,5 @@ for _function in (sigmoid, softmax):
     setattr(_Tensor, _function.__name__, _function)
 
 _all_of_numbers(globals(), activation.__name__, _loss.__name__)
+
+_explain_missing(__name__)

@@ -1,5 +1,6 @@
 """Models of images, under PaddlePaddle's names; their values are random to begin with."""
 
+from ...missing_names import explain_missing as _explain_missing
 from .lenet import LeNet as LeNet
 from .mobilenetv2 import MobileNetV2 as MobileNetV2
 from .mobilenetv2 import mobilenet_v2 as mobilenet_v2
@@ -18,3 +19,5 @@ from .vgg import vgg11 as vgg11
 from .vgg import vgg13 as vgg13
 from .vgg import vgg16 as vgg16
 from .vgg import vgg19 as vgg19
+
+_explain_missing(__name__)
