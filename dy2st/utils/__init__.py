@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import unique_name as unique_name
-from .errors import AttributeValueError
+from .. import unique_name as unique_name
+from ..errors import AttributeValueError
 
 
 def _is_nested(x: Any) -> bool:
