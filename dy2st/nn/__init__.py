@@ -2,6 +2,7 @@
 
 from . import functional as functional
 from . import initializer as initializer
+from . import private_names as _private_names  # noqa: F401
 from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU
