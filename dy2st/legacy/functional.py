@@ -30,7 +30,8 @@ def _elementwise(kind: str) -> Callable[..., Tensor]:
     def function(x: Any, y: Any, axis: int = -1, act: str | None = None, name: str | None = None) -> Tensor:
         a, b, kinds = promotion.operands(x, y)
         if isinstance(kinds, Kinds):  # what may be numbers alone: the run raises where they are
-            a, b, _ = promotion.operands(*(promotion.as_plain_tensor(v) if isinstance(v, Tensor) else v for v in (x, y)))
+            x, y = (promotion.as_plain_tensor(v) if isinstance(v, Tensor) else v for v in (x, y))
+            a, b, _ = promotion.operands(x, y)
         return activate(ops.op(f"elementwise_{kind}", X=a, Y=b, axis=axis), act)
 
     function.__name__ = function.__qualname__ = f"elementwise_{kind}"
