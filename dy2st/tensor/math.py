@@ -31,7 +31,9 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
         op, attrs = plain(op_type)
-        return ops.apply(op, scalar_cast(x, y) if op_type in _BY_RANK else (x, y), attrs)[0]  # as `operands` would say
+        if x._form.dtype is not y._form.dtype and op_type in _BY_RANK:  # the usual case first: it takes no call
+            x, y = scalar_cast(x, y)
+        return ops.apply(op, (x, y), attrs)[0]  # as `operands` would say
     if op_type in _BY_SCALE and (_is_half_beside(x, y) or _is_half_beside(y, x)):
         x, y = (cast(v, "float32") if isinstance(v, Tensor) and not v._weak else v for v in (x, y))
         return cast(binary(op_type, x, y), "float16")

@@ -128,7 +128,7 @@ def operands(x: Any, y: Any, by_rank: bool = False) -> tuple[Tensor, Tensor, boo
         x, y = as_tensor(x), as_tensor(y)
         dtype, weak, kinds = combine(x, y, by_rank)
         number = _number(x, y)
-        return cast(x, dtype), cast(y, dtype), replace(kinds, number=number) if kinds is not None else weak
+        return as_tensor(x, dtype), as_tensor(y, dtype), replace(kinds, number=number) if kinds is not None else weak
     if weak_x and weak_y:
         _require_float64(x, y)
         common = _dtype.promote(weak_dtype(x), weak_dtype(y))

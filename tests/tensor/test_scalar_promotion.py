@@ -7,6 +7,7 @@ import pytest
 
 import dy2st as paddle
 from dy2st import Tensor
+from dy2st.errors import IntegerRangeError
 
 RESULTS = {
     ("int32", "int64"): "int32", ("int64", "int32"): "int64", ("uint8", "int64"): "uint8", ("float32", "float64"): "float32",
@@ -82,3 +83,19 @@ def test_what_is_a_number_on_one_path():
         for eager, staged in zip(f(x, y, Tensor(c)), static(x, y, Tensor(c)), strict=True):
             assert eager.dtype == staged.dtype
             np.testing.assert_array_equal(eager.numpy(), staged.numpy())
+
+
+def test_a_number_must_fit_where_a_tensor_wraps_around():
+    def f(x, n, y):
+        b = int(n)
+        if n < 0:
+            b = y
+        return x * b
+
+    static = paddle.jit.to_static(f)
+    x, y = Tensor([1, 2], "int32"), Tensor(2**32 + 5, "int64")
+    for g in (f, static):
+        assert g(x, Tensor(3), y).tolist() == [3, 6]
+        assert g(x, Tensor(-1), y).tolist() == [5, 10]
+        with pytest.raises(IntegerRangeError):
+            g(x, Tensor(2**40), y)
