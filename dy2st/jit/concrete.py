@@ -324,6 +324,14 @@ class ConcreteProgram:
         return [*self.compared, *self.distinct]
 
     @functools.cached_property
+    def flagged(self) -> list[int]:
+        """The positions of the fetches that are no floats, and to which the function gives stop_gradient=False.
+
+        No gradient comes there, but the flag can be asked for."""
+        fetched = map(self.program.global_block().var, self.fetches)
+        return [i for i, v in enumerate(fetched) if not (v.stop_gradient or v.dtype.startswith("float"))]
+
+    @functools.cached_property
     def freed(self) -> list[bool]:
         """For each fetch, whether it has a graph that is freed, as `backward()` was called in it."""
         block = self.program.global_block()

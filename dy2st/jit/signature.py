@@ -402,7 +402,7 @@ def _said(spec: InputSpec) -> str:
 
 def check_spec(spec: InputSpec, t: Tensor, name: str) -> None:
     """FeedError unless the tensor fits its spec."""
-    if t.dtype != spec.dtype or t.ndim != len(spec.shape) or not admits(spec.shape, t):
+    if (t.dtype != spec.dtype and not spec.any_dtype) or t.ndim != len(spec.shape) or not admits(spec.shape, t):
         raise FeedError(
             f"argument {name!r} is {t.dtype}{list(t._value.shape)}, its InputSpec says {_said(spec)}",
             hint="change the InputSpec, or pass what it says",

@@ -50,6 +50,8 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         if waiting is not None:
             for i, t in enumerate(waiting):
                 t._result_of = concrete.mark, i
+            for at in concrete.flagged:
+                waiting[at]._stop = False
             return cook(concrete.recipe, arguments.tensors(), waiting, arguments.at, {})
     return _run(concrete, arguments, view, records)
 
@@ -82,6 +84,9 @@ def _results(concrete: ConcreteProgram, values: Sequence[Any]) -> list[Any]:
             results.append(t)
         else:
             results.append(None if value is None else [*map(wrap, value)])
+    for at in concrete.flagged:
+        if isinstance(results[at], Tensor):
+            results[at]._stop = False
     return results
 
 

@@ -27,7 +27,8 @@ from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
-from .as_function import AsFunction, signature_of
+from .as_function import signature_of
+from .cached_programs import CachedPrograms
 from .concrete import ConcreteProgram
 from .numbers import Entry
 from .pace import Pace, is_short
@@ -103,7 +104,7 @@ def _changed(concrete: ConcreteProgram) -> Reason | None:
     return view if isinstance(view, Reason) else None
 
 
-class StaticFunction(AsFunction):
+class StaticFunction(CachedPrograms):
     """A function that is traced at its first call, and then runs as a compiled Program.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime import forks
 from dy2st_runtime.formats import InferenceModel, program_from_bytes, program_to_bytes
-from dy2st_runtime.formats.inference_model import load_inference_models
+from dy2st_runtime.formats.inference_model import PARAMS_INFO, PARAMS_SUFFIX, PROGRAM_SUFFIX, load_inference_models
 from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
 from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops.check import UNKNOWN
@@ -32,6 +32,9 @@ from .concrete import ConcreteProgram, Effects
 from .guards import Guards
 from .recipes import Fetched, Rebuilt
 from .signature import Arguments, Parameters
+
+# PaddlePaddle's names of the ends of the files' names
+INFER_MODEL_SUFFIX, INFER_PARAMS_SUFFIX, INFER_PARAMS_INFO_SUFFIX = PROGRAM_SUFFIX, PARAMS_SUFFIX, PARAMS_INFO
 
 # what a program raises that code of the user's has raised
 _RAISING = ("raise_if", "raise_object", "assert")

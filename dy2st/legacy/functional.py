@@ -19,8 +19,8 @@ from ..static import nn as static_nn
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion, scaling
 from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries, known, staged, truncated
+from ..tensor.creation import into
 from ..tensor.dispatch import ops
-from ..tensor.inplace import rebind
 from ..tensor.kinds import Kinds
 from ..tensor.promotion import as_tensor
 from .mode import is_training
@@ -30,7 +30,8 @@ def _elementwise(kind: str) -> Callable[..., Tensor]:
     def function(x: Any, y: Any, axis: int = -1, act: str | None = None, name: str | None = None) -> Tensor:
         a, b, kinds = promotion.operands(x, y)
         if isinstance(kinds, Kinds):  # what may be numbers alone: the run raises where they are
-            a, b, _ = promotion.operands(*(promotion.as_plain_tensor(v) if isinstance(v, Tensor) else v for v in (x, y)))
+            x, y = (promotion.as_plain_tensor(v) if isinstance(v, Tensor) else v for v in (x, y))
+            a, b, _ = promotion.operands(x, y)
         return activate(ops.op(f"elementwise_{kind}", X=a, Y=b, axis=axis), act)
 
     function.__name__ = function.__qualname__ = f"elementwise_{kind}"
@@ -173,8 +174,8 @@ def cross_entropy(input: Any, label: Any, soft_label: bool = False, ignore_index
 
 def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Tensor | None = None,
                   name: str | None = None) -> Tensor:  # fmt: skip
-    """A tensor filled with a value; written to `out` if that is given."""
-    return into(out, creation.full(shape, value, dtype))
+    """`tensor.fill_constant` with the arguments of 1.x, which knew no place."""
+    return creation.fill_constant(shape, dtype, value, force_cpu, out)
 
 
 def zeros(shape: Any, dtype: Any, force_cpu: bool = False, name: str | None = None) -> Tensor:
@@ -195,15 +196,6 @@ def assign(input: Any, output: Tensor | None = None) -> Tensor:
 def increment(x: Tensor, value: float = 1.0, in_place: bool = True) -> Tensor:
     """x + value; by default x itself becomes it."""
     return into(x if in_place else None, ops.op("increment", X=as_tensor(x), step=float(value)))
-
-
-def into(target: Tensor | None, value: Tensor) -> Tensor:
-    """Writes a value to the tensor that a 1.x function was given for its result."""
-    if target is None:
-        return value
-    if isinstance(target, Tensor) and target._kinds is not None:
-        raise target._kinds.fail("a result is written to a tensor")
-    return rebind(target, value)
 
 
 def _comparison(kind: str) -> Callable[..., Tensor]:

@@ -25,9 +25,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
 
 def sums(input: Any, out: Tensor | None = None) -> Tensor:
     """The sum of tensors; written to `out` if that is given."""
-    from .functional import into
-
-    return into(out, math.add_n(input if isinstance(input, (list, tuple, Entries)) else [as_tensor(input)]))
+    return creation.into(out, math.add_n(input if isinstance(input, (list, tuple, Entries)) else [as_tensor(input)]))
 
 
 def pad(x: Any, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Tensor:

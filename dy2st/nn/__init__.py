@@ -3,6 +3,7 @@
 from ..missing_names import explain_missing as _explain_missing
 from . import functional as functional
 from . import initializer as initializer
+from . import private_names as _private_names  # noqa: F401
 from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU

@@ -36,6 +36,7 @@ class Linear(Layer):
                  name: str | None = None) -> None:  # fmt: skip
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
@@ -76,6 +77,7 @@ class Embedding(Layer):
                  weight_attr: Any = None, name: str | None = None) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self._weight_attr = weight_attr
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AttributeValueError(f"Embedding: padding_idx {padding_idx} is out of range for {num_embeddings} rows")
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)

@@ -65,7 +65,7 @@ class Sequential(Layer):
 
 
 class LayerList(Layer):
-    """A list of layers whose parameters the owner sees."""
+    """A list of layers whose parameters the owner sees; `layers["0"]` is `layers[0]`."""
 
     def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
         super().__init__()
@@ -79,16 +79,19 @@ class LayerList(Layer):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self._sub_layers.values())[index])
+        if isinstance(index, str):
+            return self._sub_layers[index]
         self._require(index)
         return list(self._sub_layers.values())[index]
 
-    def __setitem__(self, index: int, layer: Layer) -> None:
-        self._require(index)
-        self.add_sublayer(list(self._sub_layers)[index], layer)
+    def __setitem__(self, index: int | str, layer: Layer) -> None:
+        at = int(index)
+        self._require(at)
+        self.add_sublayer(list(self._sub_layers)[at], layer)
 
     def __delitem__(self, index: Any) -> None:
         layers = list(self._sub_layers.values())
-        del layers[index]
+        del layers[int(index) if isinstance(index, str) else index]
         self._replace(layers)
 
     def _replace(self, layers: list[Layer]) -> None:

@@ -32,6 +32,7 @@ class _Conv(Layer):
         self.kernel_size = pair(kernel_size, "kernel_size", self.rank)
         self.stride, self.padding, self.dilation = stride, padding, dilation
         self.padding_mode, self.data_format = padding_mode, data_format
+        self._param_attr, self._bias_attr = weight_attr, bias_attr
         if self.transposed:
             shape, default = [in_channels, out_channels // groups, *self.kernel_size], None
         else:

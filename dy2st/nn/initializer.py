@@ -16,6 +16,10 @@ from ..tensor import Tensor, creation, dispatch, manipulation, random
 class Initializer:
     """Base of initializers. `make(shape, dtype)` gives a value, as ops; `initializer(parameter)` sets it in place."""
 
+    def shape_for(self, shape: Sequence[int]) -> list[int]:
+        """The shape of a parameter that is made with this initializer, where one of this shape is asked for."""
+        return list(shape)
+
     def make(self, shape: Sequence[int], dtype: str) -> Tensor:
         """A Tensor of the shape and dtype."""
         raise NotImplementedError
@@ -178,15 +182,20 @@ class KaimingNormal(Kaiming):
 class Assign(Initializer):
     """A given value.
 
+    A parameter that is made with it has the shape of the value, whatever shape is asked for, as in PaddlePaddle.
+
     Args:
-        value: array, list or Tensor of the parameter's shape.
+        value: array, list or Tensor.
 
     Raises:
-        ShapeError: when used for another shape.
+        ShapeError: when it sets a parameter of another shape.
     """
 
     def __init__(self, value: Any, name: str | None = None):
         self.value = value.numpy() if isinstance(value, Tensor) else np.array(value)
+
+    def shape_for(self, shape: Sequence[int]) -> list[int]:
+        return list(self.value.shape)
 
     def make(self, shape: Sequence[int], dtype: str) -> Tensor:
         if list(self.value.shape) != list(shape):

@@ -142,9 +142,13 @@ class Layer:
     def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
         """Registers a sublayer under a name; returns it.
 
+        Args:
+            name: of the attribute. With a dot in it, `getattr` finds it.
+            sublayer: a Layer.
+
         Raises:
             DTypeError: it is no Layer.
-            KeyError: the name contains a dot.
+            KeyError: the name is empty, or that of another attribute.
         """
         if not all(isinstance(one, Layer) for one in dispatch.options_of(sublayer)):
             raise DTypeError(f"sublayer {name!r} must be a Layer, got {type(sublayer).__name__}")
@@ -179,7 +183,7 @@ class Layer:
             self._non_persistable_buffer_names_set.add(name)
 
     def _check_name(self, name: str, store: str) -> None:
-        if not isinstance(name, str) or "." in name or not name:
+        if not isinstance(name, str) or not name or ("." in name and store != "_sub_layers"):
             raise KeyError(f"{name!r} cannot be the name of an attribute: it is empty or contains a dot")
         if hasattr(self, name) and name not in getattr(self, store):
             raise KeyError(f"{type(self).__name__} already has an attribute {name!r}")

@@ -27,6 +27,7 @@ class _BatchNorm(Layer):
         super().__init__(dtype="float32" if get_default_dtype() == "float16" else None)
         self.num_features, self.momentum, self.epsilon = num_features, momentum, epsilon
         self.data_format, self.use_global_stats = data_format, use_global_stats
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
         mean, variance = (f"{self._full_name}.w_1", f"{self._full_name}.w_2") if name is None else (f"{name}_mean", f"{name}_variance")
@@ -100,6 +101,7 @@ class BatchNorm(Layer):
                  use_global_stats: bool = False, trainable_statistics: bool = False) -> None:  # fmt: skip
         super().__init__(dtype=dtype)
         self.momentum, self.epsilon, self.data_layout, self.act = momentum, epsilon, data_layout, act
+        self._param_attr, self._bias_attr = param_attr, bias_attr
         self.use_global_stats, self.trainable_statistics, self.is_test = use_global_stats, trainable_statistics, is_test
         self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
@@ -127,7 +129,7 @@ class LayerNorm(Layer):
                  name: str | None = None) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-        self.epsilon = epsilon
+        self.epsilon, self._weight_attr, self._bias_attr = epsilon, weight_attr, bias_attr
         count = [math.prod(self.normalized_shape)]  # in one row, as in PaddlePaddle's files
         self.weight = self.create_parameter(count, weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter(count, bias_attr, is_bias=True)
@@ -145,7 +147,8 @@ class GroupNorm(Layer):
     def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-05, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
         super().__init__()
-        self.num_groups, self.epsilon, self.data_format = num_groups, epsilon, data_format
+        self.num_groups, self.num_channels, self.epsilon, self.data_format = num_groups, num_channels, epsilon, data_format
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
 
@@ -157,7 +160,8 @@ class _InstanceNorm(Layer):
     def __init__(self, num_features: int, epsilon: float = 1e-05, momentum: float = 0.9, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
         super().__init__()
-        self.epsilon = epsilon
+        self.num_features, self.epsilon, self.momentum, self.data_format = num_features, epsilon, momentum, data_format
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 

@@ -23,7 +23,7 @@ def make_parameter(shape: Sequence[int], attr: Any = None, dtype: Any = None, is
     startup program.
 
     Args:
-        shape: list of ints.
+        shape: list of ints; of an `Assign`, that of its value.
         attr: see `ParamAttr.of`.
         dtype: default: the default dtype.
         is_bias: whether it starts from zeros by default.
@@ -45,6 +45,7 @@ def make_parameter(shape: Sequence[int], attr: Any = None, dtype: Any = None, is
         chosen = default_initializer if default_initializer is not None and not init.is_global(is_bias) else None
     if chosen is None:
         chosen = init.default_initializer(is_bias)
+    sizes = chosen.shape_for(sizes)
     name = attr.name or unique_name.generate(f"{prefix}.{'b' if is_bias else 'w'}")
     recorder = dispatch.current_recorder()
     p = None if recorder is None else recorder.parameter(name, sizes, wanted, chosen.make, attr.trainable)

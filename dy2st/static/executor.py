@@ -20,6 +20,7 @@ from dy2st_runtime.scope import Scope, ScopeVariable
 from ..errors import DeviceError, FeedError, FetchError, ModeError, ScopeError
 from ..framework.place import CPUPlace, CUDAPlace, Place, current_place
 from ..tensor import Tensor, random
+from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from .program import default_main_program
 from .scope import global_scope
@@ -70,8 +71,9 @@ class Executor:
 
         Args:
             program: default: the default main program.
-            feed: an array for each data variable that the program reads, by name.
-            fetch_list: variables, or their names, whose values to return.
+            feed: an array for each data variable that the program reads, by name. Once all of these are there, any other
+                name is left out, with a warning.
+            fetch_list: variables, or their names, whose values to return; lists of them are taken apart.
             scope: holds the persistable variables; default: the global scope.
             return_numpy: False: Tensors instead of arrays.
             feed_var_name, fetch_var_name, use_program_cache, return_merged: kept for PaddlePaddle's signature; they change nothing.
@@ -81,7 +83,7 @@ class Executor:
             a value for each fetch; None where the path taken gives it none.
 
         Raises:
-            FeedError: a feed is missing, unknown, or has another dtype or shape.
+            FeedError: a feed is missing, or has another dtype or shape.
             FetchError: a fetch is no variable of the program.
             ScopeError: a persistable variable that the program reads has no value.
 
@@ -102,7 +104,7 @@ class Executor:
         if scope is not None and not isinstance(scope, Scope):
             raise ScopeError(f"scope must be a Scope, got {type(scope).__name__}")
         scope = global_scope() if scope is None else scope
-        fetches = [_fetch_name(program, f) for f in _listed(fetch_list)]
+        fetches = [_fetch_name(program, f) for f in _listed([] if fetch_list is None else fetch_list)]
         if use_prune:
             known = program.global_block().vars
             program = self._pruned(program, [*(feed or {})], fetches)
@@ -116,7 +118,8 @@ class Executor:
         block = program.global_block()
         wanted = {*uses.data, *(feed or {}), *fetches}
         variables = [v for v in block.vars.values() if v.is_data and v.name in wanted]
-        feeds = check_feeds(variables, {name: _array(value) for name, value in (feed or {}).items()})
+        given = {name: _array(value) for name, value in _without_surplus(variables, feed or {}).items()}
+        feeds = check_feeds(variables, given)
         for prepare in getattr(program, "before_run", ()):
             prepare(scope)
         fetched = (n for n in fetches if block.vars[n].persistable and n not in uses.written)
@@ -249,9 +252,17 @@ class _State:
 
 
 def _listed(fetch_list: Any) -> list[Any]:
-    if fetch_list is None:
-        return []
-    return list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
+    """What to fetch, in order: the entries of nested lists."""
+    return [f for part in fetch_list for f in _listed(part)] if isinstance(fetch_list, (list, tuple)) else [fetch_list]
+
+
+def _without_surplus(variables: Sequence[ir.Variable], feed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The feeds that a program has variables for. A name too many beside one that is missing stays: it may be a slip."""
+    names = {v.name for v in variables}
+    if not names <= feed.keys() or len(feed) == len(names):
+        return feed
+    warn(f"the program takes no feed {', '.join(repr(name) for name in feed if name not in names)}, which is left out")
+    return {name: feed[name] for name in feed if name in names}
 
 
 def _fetch_name(program: ir.Program, fetch: Any) -> str:

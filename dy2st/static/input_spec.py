@@ -31,7 +31,7 @@ class InputSpec:
 
     Args:
         shape: ints and Nones.
-        dtype: default float32.
+        dtype: default: float32; an argument of another dtype is then traced with its own, as in PaddlePaddle.
         name: of the input in the Program, as it is; default: the name of the argument, with `_` for what no name has.
 
     Raises:
@@ -42,12 +42,13 @@ class InputSpec:
     InputSpec(shape=[None, 784], dtype=float32, name=image)
     """
 
-    def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None,
+    def __init__(self, shape: Sequence[int | None], dtype: Any = None, name: str | None = None,
                  stop_gradient: bool = True) -> None:  # fmt: skip
         if name == STATE_NAME:
             raise FeedError(f"an input cannot be named {name!r}: this is the state of the random generator", hint="give it another name")
         self.shape = tuple(sizes(shape, "an InputSpec"))
-        self.dtype, self.name, self.stop_gradient = convert_dtype(dtype), name, stop_gradient
+        self.dtype, self.name, self.stop_gradient = convert_dtype("float32" if dtype is None else dtype), name, stop_gradient
+        self.any_dtype = dtype is None
 
     @staticmethod
     def from_tensor(tensor: Tensor, name: str | None = None) -> InputSpec:

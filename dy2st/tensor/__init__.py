@@ -6,6 +6,7 @@ from ..missing_names import missing as _missing
 from . import api as _api
 from . import operators as _operators
 from . import tracebacks as _tracebacks
+from .creation import fill_constant as fill_constant
 from .tensor import Parameter as Parameter
 from .tensor import Tensor as Tensor
 

@@ -162,6 +162,49 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     return ops.op("fill_constant", shape=attr, value=float(fill_value), str_value=text, dtype=wanted, **slots)
 
 
+def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Tensor | None = None, place: Any = None,
+                  name: str | None = None) -> Tensor:  # fmt: skip
+    """`full` as PaddlePaddle's package `tensor` has it.
+
+    Args:
+        shape: list of ints and 0-d integer tensors, or a 1-d integer tensor.
+        dtype: of the result.
+        value: a number, a text of one ("1.5"), or a tensor of one element.
+        force_cpu: of PaddlePaddle's signature, without effect.
+        out: the tensor that becomes the result, and is returned.
+        place: checked, and without effect on eager values, which are on the host.
+
+    Raises:
+        DTypeError: the value is no number.
+        IntegerRangeError: the dtype is an integer one that does not hold the number.
+        DeviceError: the place is none, or CUDA without CUDA support.
+
+    >>> fill_constant([2], "int32", 3).numpy()
+    array([3, 3], dtype=int32)
+    """
+    check_device(place)
+    return into(out, full(shape, _read(value) if isinstance(value, str) else value, dtype))
+
+
+def _read(text: str) -> int | float:
+    """The number that a text is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise DTypeError(f"the value must be a number, got {text!r}")
+
+
+def into(target: Tensor | None, value: Tensor) -> Tensor:
+    """Writes a value to the tensor that a function was given for its result."""
+    if target is None:
+        return value
+    if isinstance(target, Tensor) and target._kinds is not None:
+        raise target._kinds.fail("a result is written to a tensor")
+    return rebind(target, value)
+
+
 def checked_number(value: Any, dtype: str) -> int | None:
     """The number if a float, as which ops take it, would not hold it exactly; None if one does.
 

@@ -102,11 +102,27 @@ def kinds_of(x: Tensor) -> frozenset[Kind]:
     return x._kinds.all if x._kinds is not None else frozenset((Kind(x.dtype, x._weak),))
 
 
-def together(a: Kind, b: Kind) -> Kind:
-    """The kind of both operands of an elementwise op, after promotion."""
+def beside_scalar(scalar: str, other: str) -> str:
+    """The dtype of an operation on a 0-d tensor and one with dims, as in PaddlePaddle 3: that of the latter, if both are ints or floats.
+
+    >>> beside_scalar("float64", "float32"), beside_scalar("int64", "int32"), beside_scalar("float64", "int32")
+    ('float32', 'int32', 'float64')
+    """
+    alike = (_dtype.is_float(scalar) and _dtype.is_float(other)) or (_dtype.is_int(scalar) and _dtype.is_int(other))
+    return other if alike else _dtype.promote(scalar, other)
+
+
+def together(a: Kind, b: Kind, scalar: Kind | None = None) -> Kind:
+    """The kind of both operands of an elementwise op, after promotion.
+
+    Args:
+        scalar: the one that has no dims where the other one has some, if that matters to the op.
+    """
     if a.weak != b.weak:
         weak, strong = (a, b) if a.weak else (b, a)
         return Kind(meet(weak.dtype, strong.dtype), False)
+    if scalar is not None and not a.weak:
+        return Kind(beside_scalar(scalar.dtype, (b if scalar is a else a).dtype), False)
     return Kind(_dtype.promote(a.dtype, b.dtype), a.weak)
 
 
@@ -137,15 +153,21 @@ def joined(a: Iterable[Kind], b: Iterable[Kind], why: str, *known: Kinds | None)
     return Kinds(both, next((k.why for k in known if k is not None), why))
 
 
-def combine(x: Tensor, y: Tensor) -> tuple[str, bool, Kinds | None]:
+def combine(x: Tensor, y: Tensor, by_rank: bool) -> tuple[str, bool, Kinds | None]:
     """The dtype for two operands of which one is of several kinds; whether the result may be weak, and its kinds.
+
+    Args:
+        by_rank: whether a 0-d tensor takes the dtype of one with dims; see `beside_scalar`.
 
     Raises:
         DTypeError: it depends on the path.
     """
     known = x._kinds or y._kinds
     assert known is not None
-    results = frozenset(together(a, b) for a in kinds_of(x) for b in kinds_of(y))
+    is_scalar = [by_rank and t.ndim == 0 < other.ndim for t, other in ((x, y), (y, x))]
+    results = frozenset(
+        together(a, b, a if is_scalar[0] else b if is_scalar[1] else None) for a in kinds_of(x) for b in kinds_of(y)
+    )
     dtype = storage(results)
     if dtype is None:
         names = " or ".join(sorted({k.dtype for k in results}))

@@ -20,7 +20,7 @@ from .creation import tensor_of
 from .dispatch import ops, plain
 from .failures import message_of, raise_if
 from .kinds import Kind, Kinds, divided, resolved, without_bool
-from .promotion import NUMBERS, as_plain_tensor, as_tensor, cast, logical, mark, operands
+from .promotion import NUMBERS, as_plain_tensor, as_tensor, cast, logical, mark, operands, scalar_cast
 from .tensor import Tensor
 
 ndarray = np.ndarray
@@ -31,12 +31,14 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
         op, attrs = plain(op_type)
-        return ops.apply(op, (x, y), attrs)[0]  # nothing to promote, as `operands` would say
+        if x._form.dtype is not y._form.dtype and op_type in _BY_RANK:  # the usual case first: it takes no call
+            x, y = scalar_cast(x, y)
+        return ops.apply(op, (x, y), attrs)[0]  # as `operands` would say
     if op_type in _BY_SCALE and (_is_half_beside(x, y) or _is_half_beside(y, x)):
         x, y = (cast(v, "float32") if isinstance(v, Tensor) and not v._weak else v for v in (x, y))
         return cast(binary(op_type, x, y), "float16")
     number = y
-    x, y, kind = operands(x, y)
+    x, y, kind = operands(x, y, op_type in _BY_RANK)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
         x, y, kind = _counted(x, y, kind)
     if kind is True and op_type in _SHIFTS and (isinstance(number, Tensor) or number < 0):
@@ -46,6 +48,11 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
+_BY_RANK = {
+    *(f"elementwise_{name}" for name in ("add", "sub", "mul", "div", "mod", "pow")),
+    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal",
+}  # fmt: skip
+"""In which a 0-d tensor takes the dtype of one with dims, as in PaddlePaddle 3.3.1: not in `maximum`, `where`, `floor_divide`."""
 _BY_SCALE = ("elementwise_add", "elementwise_sub", "elementwise_mul")
 
 
@@ -153,7 +160,7 @@ def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
 
 def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
     number = y
-    x, y, kind = _counted(*operands(x, y))
+    x, y, kind = _counted(*operands(x, y, op_type in _BY_RANK))
     if kind:  # of tensors the op itself checks integers, with a message of its own
         _require_divisor(number, y, divide, _number_like(x, kind), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
@@ -171,6 +178,8 @@ def _turned(x: Any, y: Tensor, quotient: Tensor) -> Tensor:
 # ---- two operands ----
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, broadcast; the dtypes are promoted, a number takes the dtype of the tensor beside it.
+
+    So does a 0-d tensor beside one with dims, as in PaddlePaddle 3, if both are ints or both floats.
 
     Args:
         x, y: Tensors of any dtype, or one of them a number.
@@ -227,7 +236,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     array([0.5, 1. ], dtype=float32)
     """
     number = y
-    x, y, kind = operands(x, y)
+    x, y, kind = operands(x, y, by_rank=True)
     if kind is False:
         op, attrs = plain("elementwise_div")
         return ops.apply(op, (x, y), attrs)[0]

@@ -12,7 +12,7 @@ from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
-from ..errors import DTypeError, GradientError, ShapeError, StagedValueError, with_location
+from ..errors import DTypeError, ShapeError, StagedValueError, with_location
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from . import (
@@ -124,8 +124,11 @@ _COMPARE: dict[str, Callable[[Any, Any], Tensor]] = {
 
 
 # ---- values for Python ----
-def numpy(self: Tensor) -> np.ndarray:
+def numpy(self: Tensor, blocking: bool = True) -> np.ndarray:
     """The value as a NumPy array of its own.
+
+    Args:
+        blocking: of PaddlePaddle's signature, without effect: eager values are on the host.
 
     Raises:
         StagedValueError: the value is only known at run time.
@@ -364,14 +367,8 @@ def clear_grad(self: Tensor, set_to_zero: bool = True) -> None:
 def retain_grads(self: Tensor) -> None:
     """Asks for `.grad` of a tensor on the way. All tensors that are alive get theirs anyway.
 
-    Raises:
-        GradientError: no gradient flows to the tensor.
+    Of a tensor with `stop_gradient=True` it asks for nothing, as in PaddlePaddle: its `.grad` stays None.
     """
-    if self._stops:
-        raise GradientError(
-            "a tensor with stop_gradient=True has no gradient to retain", location=user_location(2),
-            hint="set stop_gradient=False on an input before the computation",
-        )  # fmt: skip
 
 
 def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

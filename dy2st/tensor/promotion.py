@@ -9,6 +9,9 @@ or `x.shape[0]` is while a function is traced.
 | int tensor    | its dtype   | its dtype   | default dtype   |
 | float tensor  | its dtype   | its dtype   | its dtype       |
 | weak          | as Python: bool, int64, float64                |
+
+Of two tensors the dtypes are promoted. In arithmetic and comparisons a 0-d one takes the dtype of one with dims, as in PaddlePaddle 3, if
+both are ints or both floats: float32[2] + float64[] is float32[2].
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from .conversion import cast as cast
 from .conversion import converted as converted
 from .dispatch import ops
 from .failures import raise_if
-from .kinds import Kind, Kinds, class_of_numbers, combine, is_number, meet, resolved
+from .kinds import Kind, Kinds, beside_scalar, class_of_numbers, combine, is_number, meet, resolved
 from .location import user_location
 from .nested import any_staged, stacked
 from .tensor import Tensor, to_array
@@ -97,21 +100,35 @@ def _fitted(x: Tensor, dtype: str) -> Tensor:
 _WIDEST = ("int64", "float64")  # which Python's numbers are held in
 
 
-def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
+def scalar_cast(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors, of which a 0-d one gets the dtype of one with dims; see `beside_scalar`."""
+    a, b = x._form, y._form
+    if a.dtype != b.dtype and (x.ndim == 0) != (y.ndim == 0):
+        if x.ndim == 0 and beside_scalar(x.dtype, y.dtype) == y.dtype:
+            return cast(x, y.dtype), y
+        if y.ndim == 0 and beside_scalar(y.dtype, x.dtype) == x.dtype:
+            return x, cast(y, x.dtype)
+    return x, y
+
+
+def operands(x: Any, y: Any, by_rank: bool = False) -> tuple[Tensor, Tensor, bool | Kinds]:
     """Two operands as Tensors, weak ones in the dtype of the other; and the kind of the result, for `mark`.
+
+    Args:
+        by_rank: whether a 0-d tensor takes the dtype of one with dims; see `scalar_cast`.
 
     Raises:
         DTypeError: an operand is of several kinds, and it depends on them what dtype the result has; or it is a number that only the run
             knows, beside a narrow float of NumPy.
     """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
-        return x, y, False
+        return (*scalar_cast(x, y), False) if by_rank else (x, y, False)
     weak_x, weak_y = is_weak(x), is_weak(y)
     if (weak_x and isinstance(x, Tensor) and x._kinds) or (weak_y and isinstance(y, Tensor) and y._kinds):
         x, y = as_tensor(x), as_tensor(y)
-        dtype, weak, kinds = combine(x, y)
+        dtype, weak, kinds = combine(x, y, by_rank)
         number = _number(x, y)
-        return cast(x, dtype), cast(y, dtype), replace(kinds, number=number) if kinds is not None else weak
+        return as_tensor(x, dtype), as_tensor(y, dtype), replace(kinds, number=number) if kinds is not None else weak
     if weak_x and weak_y:
         _require_float64(x, y)
         common = _dtype.promote(weak_dtype(x), weak_dtype(y))
@@ -122,7 +139,8 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
     if weak_y:
         x = as_tensor(x)
         return x, as_tensor(y, meet(weak_dtype(y), x.dtype)), False
-    return as_tensor(x), as_tensor(y), False
+    x, y = as_tensor(x), as_tensor(y)
+    return (*scalar_cast(x, y), False) if by_rank else (x, y, False)
 
 
 def _require_float64(x: Any, y: Any) -> None:

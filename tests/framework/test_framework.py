@@ -182,3 +182,15 @@ def test_nested_structures():
     assert map_structure(lambda x, y: (x, y), [1, (2,)], [3, (4,)]) == [(1, 3), ((2, 4),)]
     with pytest.raises(AttributeValueError, match="4 entries cannot be made of 2"):
         pack_sequence_as(nest, [1, 2])
+
+
+def test_names_that_programs_of_others_import(tmp_path):
+    from dy2st.jit.translated_layer import INFER_MODEL_SUFFIX, INFER_PARAMS_INFO_SUFFIX, INFER_PARAMS_SUFFIX
+    from dy2st.utils import gast
+
+    tree = gast.parse("x = 1")
+    assert isinstance(tree.body[0], gast.Assign)
+    paddle.jit.save(paddle.nn.Linear(2, 2), tmp_path / "net", [paddle.static.InputSpec([None, 2])])
+    suffixes = {INFER_MODEL_SUFFIX, INFER_PARAMS_SUFFIX, INFER_PARAMS_INFO_SUFFIX}
+    assert suffixes == {".pdmodel", ".pdiparams", ".pdiparams.info"}
+    assert {path.name for path in tmp_path.iterdir()} >= {f"net{suffix}" for suffix in suffixes}

@@ -8,6 +8,7 @@ import dy2st as paddle
 from dy2st import jit
 from dy2st.errors import FeedError
 from dy2st.jit import InputSpec
+from dy2st.tensor import Tensor
 
 A, B, C = (np.full(2, v, "float32") for v in (1.0, 2.0, 4.0))
 
@@ -67,3 +68,20 @@ def test_what_does_not_fit(tmp_path, layer, specs, message):
     with pytest.raises(FeedError, match=message) as caught:
         jit.save(layer(), tmp_path / "net", specs)
     assert "a dict" in caught.value.hint
+
+
+def test_a_spec_without_a_dtype_takes_any():
+    f = jit.to_static(lambda x, y: (x * 2, y), input_spec=[InputSpec([None], name="left"), {"inner": InputSpec([2])}])
+    for dtype in ("float32", "int64", "float64", "bool"):
+        x = Tensor([1, 1], dtype)
+        made, passed = f(x, {"inner": x})
+        assert (made.dtype, passed["inner"].dtype) == ((x * 2).dtype, dtype)
+        assert [(v.name, v.dtype, v.shape) for v in f.inputs[:1]] == [("left", dtype, (-1,))]
+    assert len(f.program_cache) == 4
+    with pytest.raises(FeedError, match=r"argument 'x' is float32\[1, 2\], its InputSpec says float32\[\?\]"):
+        f(Tensor([[1.0, 2.0]]), {"inner": x})
+    g = jit.to_static(lambda x: x * 2, input_spec=[InputSpec([None], "float32")])
+    with pytest.raises(FeedError, match="its InputSpec says float32"):
+        g(Tensor([1, 2]))
+    assert g.main_program is not f.main_program
+    assert jit.to_static(lambda x: x, input_spec=[InputSpec([None])]).inputs[0].dtype == "float32"

@@ -72,3 +72,19 @@ def test_a_number_is_no_variable_that_has_it():
     for _ in range(2):  # the second one begins with another
         assert static(to_tensor([1.0]), {"n": 1}) == (1, 1)
         assert state == 0
+
+
+def integers(x):
+    made, computed = to_tensor([1, 2], stop_gradient=False), x.astype("int64")
+    computed.stop_gradient = False
+    return made, computed, computed + 1, x > 1, [to_tensor([3])], made
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_flags_of_integers_are_those_of_the_eager_call(stop):
+    x, static = to_tensor([1.0, 2.0], stop_gradient=stop), jit.to_static(integers)
+    for _ in range(2):
+        eager, found = integers(x), static(x)
+        assert found[0] is found[5]
+        flags = [[t.stop_gradient for t in (*results[:4], results[4][0])] for results in (eager, found)]
+        assert flags == [[False, False, True, True, True]] * 2

@@ -11,7 +11,7 @@ from dy2st_runtime import config
 
 import dy2st
 from dy2st import jit
-from dy2st.errors import Dy2stError, FeedError, GradientError, StagedValueError
+from dy2st.errors import Dy2stError, FeedError, FetchError, GradientError, ModeError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad, no_grad
@@ -403,3 +403,76 @@ def test_the_signature_is_that_of_the_function():
     net = Own()
     jit.to_static(net)
     assert str(inspect.signature(net.forward)) == "(x, mask=None)"
+
+
+class TestNamesOfPaddlePaddle:
+    def test_the_cache_of_programs(self):
+        f = jit.to_static(lambda x, y=2: (x * y, x + 1))
+        cache = f.program_cache
+        assert (len(cache), cache.concrete_programs(), f.get_traced_count()) == (0, [], 0)
+        with pytest.raises(FetchError, match="no program yet"):
+            cache.last()
+        f(Tensor([1.0]))
+        f(Tensor([1.0]), 3)
+        assert len(cache) == f.get_traced_count() == 2
+        assert cache.concrete_programs() == f.concrete_programs
+        concrete, partial = cache.last()[1]
+        assert concrete is f.concrete_program
+        assert partial.program is concrete.main_program is f.main_program
+        assert [t.tolist() for t in partial([Tensor([4.0]), 3])] == [[12], [5]]
+        assert [v.name for v in f.inputs] == ["x"]
+        assert [tuple(v.shape) for v in f.outputs] == [(1,), (1,)]
+
+    def test_programs_for_specs(self):
+        f = jit.to_static(lambda a, b, *, c=1: a + b + c)
+        first, partial = f.get_concrete_program(InputSpec([None, 10]), b=InputSpec([10]))
+        assert [v.shape for v in first.inputs] == [(-1, 10), (10,)]
+        assert partial([Tensor(np.ones((2, 10), "float32")), Tensor(np.ones(10, "float32"))]).tolist() == [[3.0] * 10] * 2
+        assert f.get_concrete_program(InputSpec([None, 10]), InputSpec([10]))[0] is first
+        second, _ = f.get_concrete_program(InputSpec([10]), InputSpec([10]), c=3)
+        assert second is not first
+        assert len(f.program_cache) == 2
+        with pytest.raises(TypeError, match="missing a required argument: 'b'"):
+            f.get_concrete_program(InputSpec([10]))
+
+    def test_rollback(self):
+        class Net(dy2st.nn.Layer):
+            def forward(self, x):
+                calls.append(1)
+                return x + 1
+
+        class Decorated(Net):
+            forward = jit.to_static(Net.forward)
+
+        for net in (jit.to_static(Net()), Decorated()):
+            calls: list = []
+            static = net.forward
+            assert static.class_instance is net
+            for count, call in enumerate((lambda: None, static.rollback, lambda: None)):
+                call()
+                calls.clear()
+                assert net(Tensor([1.0])).tolist() == [2]
+                assert net(Tensor([1.0])).tolist() == [2]
+                assert isinstance(net.forward, jit.StaticFunction) is (count == 0)
+            assert len(calls) == 2  # eager
+            assert net.forward == static.dygraph_function
+        f = jit.to_static(Net.forward)
+        assert f.rollback() is f.dygraph_function is Net.forward
+        assert f.class_instance is None
+
+    def test_modes(self):
+        f = jit.to_static(lambda x: x * 2)
+        f.eval()
+        x = Tensor([1.0], stop_gradient=False)
+        f(x).backward()
+        f.train()
+        f(x).backward()
+        assert x.grad.tolist() == [4]
+        net = jit.to_static(dy2st.nn.Linear(1, 1))
+        net.forward.train()
+        with pytest.raises(ModeError, match=r"use layer\.eval"):
+            net.forward.eval()
+        net.eval()
+        net.forward.eval()
+        with pytest.raises(ModeError, match=r"use layer\.train"):
+            net.forward.train()

@@ -93,7 +93,9 @@ class TestRegistration:
         with pytest.raises(DTypeError, match="Layer"):
             net.add_sublayer("x", 1)
         with pytest.raises(KeyError, match="dot"):
-            net.add_sublayer("a.b", nn.ReLU())
+            net.add_parameter("a.b", paddle.create_parameter([1]))
+        with pytest.raises(KeyError, match="dot"):
+            net.register_buffer("a.b", paddle.zeros([1]))
         with pytest.raises(KeyError, match="already"):
             net.register_buffer("forward", paddle.zeros([1]))
         with pytest.raises(AttributeError, match="no attribute 'missing'"):
@@ -227,6 +229,31 @@ class TestContainers:
         assert len(items[1:3]) == 2
         with pytest.raises(IndexError, match="LayerList of 4"):
             items[4]
+        assert items["2"] is items[2]
+        items["2"] = nn.Sigmoid()
+        del items["0"]
+        assert [type(x).__name__ for x in items] == ["Tanh", "Sigmoid", "ReLU"]
+        with pytest.raises(KeyError, match="7"):
+            items["7"]
+
+    def test_names_with_dots(self, tmp_path):
+        class Net(nn.Layer):
+            def __init__(self):
+                super().__init__()
+                self.blocks = [self.add_sublayer(f"_blocks.{i}.", nn.Linear(1, 1)) for i in range(2)]
+
+            def forward(self, x):
+                for block in self.blocks:
+                    x = block(x)
+                return getattr(self, "_blocks.0.")(x)
+
+        net, x = Net(), Tensor([[3.0]])
+        assert list(net.state_dict())[:2] == ["_blocks.0..weight", "_blocks.0..bias"]
+        assert net.set_state_dict(net.state_dict()) == ([], [])
+        expected = net(x).numpy()
+        np.testing.assert_allclose(paddle.jit.to_static(net)(x).numpy(), expected, rtol=1e-6)
+        paddle.jit.save(net, tmp_path / "net", [paddle.static.InputSpec([None, 1])])
+        np.testing.assert_allclose(paddle.jit.load(tmp_path / "net")(x).numpy(), expected, rtol=1e-6)
 
     def test_layer_dict_and_parameter_list(self):
         d = nn.LayerDict(OrderedDict(a=nn.ReLU()))
@@ -356,6 +383,16 @@ class TestInitializers:
         assert p.tolist() == [[7, 7], [7, 7]]
         with pytest.raises(ShapeError, match="initial value"):
             self.I.Assign([1.0])(p)
+        for shape in ([3], [2, 2], [1]):  # the value's shape, as in PaddlePaddle
+            wide = np.arange(6.0).reshape(2, 3)
+            attr = paddle.ParamAttr(initializer=self.I.Assign(wide))
+            for made in (paddle.create_parameter(shape, default_initializer=self.I.Assign(wide)), nn.Layer().create_parameter(shape, attr)):
+                assert (made.shape, made.dtype, made.tolist()) == ([2, 3], "float32", wide.tolist())
+        with paddle.static.program_guard(main := paddle.static.Program(), startup := paddle.static.Program()):
+            assert paddle.create_parameter([1], "float32", "w", default_initializer=self.I.Assign(wide)).shape == [2, 3]
+            executor = paddle.static.Executor()
+            executor.run(startup, scope=(scope := paddle.static.Scope()))
+            assert executor.run(main, fetch_list=["w"], scope=scope)[0].tolist() == wide.tolist()
         q = self.I.Orthogonal().make([3, 5], "float32").numpy()
         np.testing.assert_allclose(q @ q.T, np.eye(3), atol=1e-6)
         assert self.I.calculate_gain("relu") == 2**0.5

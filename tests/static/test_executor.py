@@ -62,7 +62,7 @@ def test_a_pruned_run_does_not_train(exe, native):
         (first,) = exe.run(feed=feed, fetch_list=[p], use_prune=True)
         (second,) = exe.run(feed={"x": XS}, fetch_list=[p], use_prune=True)
         np.testing.assert_array_equal(first, second)
-        with pytest.raises(FeedError, match="Y"):
+        with pytest.warns(UserWarning, match="takes no feed 'Y'"):
             exe.run(feed={"x": XS, "Y": XS}, fetch_list=[p], use_prune=True)
         exe.run(feed=feed, fetch_list=[loss])
         (third,) = exe.run(feed=feed, fetch_list=[p], use_prune=True)
@@ -228,7 +228,7 @@ def test_feed_errors_name_the_line_of_the_variable(exe):
         assert raised.value.location.file == __file__
         assert raised.value.location.line == line
     with pytest.raises(FeedError, match=r"takes no feed 'y', it takes: 'x' \(float32\[\?, 2\]\)"):
-        exe.run(feed={"x": np.ones((1, 2), "float32"), "y": 1}, fetch_list=[y])
+        exe.run(feed={"y": np.ones((1, 2), "float32")}, fetch_list=[y])
     with pytest.raises(FeedError, match="must be a dict"):
         exe.run(feed=[1])
 
@@ -361,3 +361,24 @@ def test_fetches_are_the_third_argument(exe):
     y = static.data("x", [2]) + 1.0
     (found,) = exe.run(static.default_main_program(), {"x": np.array([1.0, 2.0], "float32")}, [y])
     np.testing.assert_array_equal(found, [2.0, 3.0])
+
+
+def test_nested_lists_of_fetches(exe):
+    x = static.data("x", [2])
+    y, z = x + 1.0, x * 2.0
+    found = exe.run(feed={"x": np.float32([1, 2])}, fetch_list=[[y, (z,)], z.name, []])
+    assert [value.tolist() for value in found] == [[2, 3], [2, 4], [2, 4]]
+    for wrong in ([None], [[y, None]]):
+        with pytest.raises(FetchError, match="NoneType"):
+            exe.run(feed={"x": np.float32([1, 2])}, fetch_list=wrong)
+
+
+def test_surplus_feeds_are_left_out(exe):
+    y = static.data("image", [2]) + 1.0
+    feed = {"image": np.float32([1, 2]), "label": "no array", y.name: np.float32([7, 7])}
+    with pytest.warns(UserWarning, match=rf"takes no feed 'label', '{y.name}', which is left out"):
+        (found,) = exe.run(feed=feed, fetch_list=[y])
+    assert found.tolist() == [2, 3]
+    with pytest.raises(FeedError, match="takes no feed 'imag'") as raised:  # a slip
+        exe.run(feed={"imag": np.float32([1, 2])}, fetch_list=[y])
+    assert "did you mean 'image'" in str(raised.value)

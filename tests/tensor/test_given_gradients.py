@@ -114,5 +114,10 @@ def test_retained_gradients():
     y.retain_grads()
     (y * y).sum().backward()
     assert y.grad.tolist() == [6, 12]
-    with pytest.raises(GradientError, match="retain"):
-        Tensor([1.0]).retain_grads()
+    stopped = Tensor([1.0])
+    stopped.retain_grads()
+    (stopped * x).sum().backward()
+    assert stopped.grad is None
+    stopped.stop_gradient = False
+    (stopped * 2).sum().backward()
+    assert stopped.grad.tolist() == [2]

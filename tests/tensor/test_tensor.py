@@ -457,3 +457,24 @@ class TestMethods:
         for module in (paddle.tensor, paddle.framework):
             with pytest.raises(AttributeError, match="other"):
                 module.other  # noqa: B018
+
+
+def test_numpy_takes_blocking():
+    x = Tensor([1.0, 2.0])
+    for found in (x.numpy(False), x.numpy(blocking=True)):
+        assert found.tolist() == [1, 2]
+
+
+def test_fill_constant():
+    fill = paddle.tensor.fill_constant
+    for value, dtype, wanted in [(3, "int32", 3), (3.7, "int32", 3), ("1.5", "float32", 1.5), ("7", "int64", 7), (True, "bool", True)]:
+        made = fill([2], dtype, value)
+        assert (made.dtype, made.tolist()) == (dtype, [wanted, wanted])
+    assert fill(shape=Tensor([2, 1]), dtype="float32", value=Tensor(2.0)).tolist() == [[2], [2]]
+    out = paddle.zeros([2])
+    assert fill([2], "float32", 4, out=out) is out
+    assert out.tolist() == [4, 4]
+    static = paddle.jit.to_static(lambda x: fill([2, x.shape[0]], "float32", "1.5") + x)
+    assert static(paddle.ones([3])).tolist() == [[2.5] * 3] * 2
+    with pytest.raises(DTypeError, match="'many'"):
+        fill([2], "float32", "many")

@@ -132,3 +132,28 @@ def test_errors():
         models.ResNet(models.resnet.BasicBlock, 20)
     with pytest.raises(AttributeValueError, match="BottleneckBlock"):
         models.ResNet(models.resnet.BasicBlock, 18, width=128)
+
+
+def test_models_are_names_of_vision():
+    exported = [name for name in vars(models) if isinstance(getattr(models, name), type) or name[0].islower()]
+    exported = [name for name in exported if callable(getattr(models, name))]
+    assert len(exported) > 15
+    assert [name for name in exported if getattr(paddle.vision, name, None) is not getattr(models, name)] == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_resnet_of_ones_own():
+    class Own(models.ResNet):
+        def __init__(self, block):
+            super().__init__(block, 18, num_classes=0, with_pool=False)
+            self.inplanes = 256
+            self.layer4 = self._make_layer(block, 512, 2, stride=2, dilate=True)
+            self.layer5 = self._make_layer(block, 512, 1, stride=1, dilate=True)
+
+    net = Own(models.resnet.BottleneckBlock)
+    assert net.dilation == 2
+    net.inplanes = 256
+    block = net._make_layer(block=models.resnet.BottleneckBlock, planes=64, blocks=3)
+    assert block[0].downsample is None
+    assert [one.conv2.dilation for one in block] == [2, 1, 1]
+    assert block(Tensor(images(1, 256, 4, 4).astype("float32"))).shape == [1, 256, 4, 4]

@@ -98,9 +98,9 @@ class ResNet(nn.Layer):
         if depth not in _BLOCKS:
             raise AttributeValueError(f"there is no ResNet of depth {depth}", hint=f"use one of {', '.join(map(str, _BLOCKS))}")
         self.groups, self.base_width, self.num_classes, self.with_pool = groups, width, num_classes, with_pool
-        self.inplanes, self.dilation = 64, 1
+        self.inplanes, self.dilation, self._norm_layer = 64, 1, nn.BatchNorm2D
         self.conv1 = nn.Conv2D(3, 64, 7, stride=2, padding=3, bias_attr=False)
-        self.bn1, self.relu = nn.BatchNorm2D(64), nn.ReLU()
+        self.bn1, self.relu = self._norm_layer(64), nn.ReLU()
         self.maxpool = nn.MaxPool2D(3, 2, 1)
         for i, count in enumerate(_BLOCKS[depth]):
             self.add_sublayer(f"layer{i + 1}", self._make_layer(block, 64 << i, count, 1 if i == 0 else 2))
@@ -109,15 +109,28 @@ class ResNet(nn.Layer):
         if num_classes > 0:
             self.fc = nn.Linear(512 * block.expansion, num_classes)
 
-    def _make_layer(self, block: Any, planes: int, count: int, stride: int) -> nn.Sequential:
-        size = planes * block.expansion
+    def _make_layer(self, block: Any, planes: int, blocks: int, stride: int = 1, dilate: bool = False) -> nn.Sequential:
+        """Blocks in a row; subclasses of PaddlePaddle's users call it, with these arguments.
+
+        Args:
+            block: `BasicBlock` or `BottleneckBlock`.
+            planes: of each block.
+            blocks: how many.
+            stride: of the first one.
+            dilate: the blocks of later calls are dilated by so much more, instead of a stride.
+        """
+        size, dilation, norm_layer = planes * block.expansion, self.dilation, self._norm_layer
+        if dilate:
+            self.dilation *= stride
+            stride = 1
         downsample = None
         if stride != 1 or self.inplanes != size:
-            downsample = nn.Sequential(_conv(1, self.inplanes, size, stride), nn.BatchNorm2D(size))
+            downsample = nn.Sequential(_conv(1, self.inplanes, size, stride), norm_layer(size))
         layers = []
-        for i in range(count):
+        for i in range(blocks):
             first = (stride, downsample) if i == 0 else (1, None)
-            layers.append(block(self.inplanes, planes, *first, self.groups, self.base_width, norm_layer=nn.BatchNorm2D))
+            dilated = dilation if i == 0 else 1
+            layers.append(block(self.inplanes, planes, *first, self.groups, self.base_width, dilated, norm_layer))
             self.inplanes = size
         return nn.Sequential(*layers)
 

@@ -424,8 +424,8 @@ def int_or_float_shown(x):
 def number_or_tensor_beside_ints(x, n):
     b = 2
     if n > 0:
-        b = n
-    return x.astype("int32") * b  # error: 'b' is int64[] on one path and a Python int on the other
+        b = n.astype("float32")
+    return x.astype("int32") * b  # error: 'b' is float32[] on one path and a Python int on the other
 
 
 def int_or_float_asked(x):

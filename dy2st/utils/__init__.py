@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import unique_name as unique_name
-from .errors import AttributeValueError
-from .missing_names import explain_missing as _explain_missing
+from .. import unique_name as unique_name
+from ..errors import AttributeValueError
+from ..missing_names import explain_missing as _explain_missing
 
 
 def _is_nested(x: Any) -> bool:
