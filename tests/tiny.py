@@ -45,6 +45,7 @@ TESTS = {
     "dy2st/transpiler": "transpiler/test_scenarios.py::test_calls_are_converted",
     "dy2st/transpiler/analysis": "transpiler/analysis/test_analysis.py::test_effects_of_scopes",
     "dy2st/transpiler/passes": "transpiler/passes/test_exits.py::test_returns",
+    "dy2st/utils": "framework/test_framework.py::test_nested_structures",
     "dy2st/vision": "vision/test_models.py::test_names",
     "dy2st/vision/models": "vision/test_models.py::test_errors",
     "dy2st_runtime": "runtime/test_predictor.py::test_inputs_and_outputs",
