@@ -501,12 +501,12 @@ class StagedFunction:
         for i, out in enumerate(outs):
             flows = dispatch.is_grad_enabled() or self._passes(i, objects)
             tracer.needs.give(out, s.result_needs[i] if flows else Need.NEVER)
-        param_values: list[Any] = []
+        wrapped: list[Any] = []
         rest = iter(outs)
 
         def make(leaf: Var) -> Any:
-            param_values.append(wrap(tracer, leaf, next(rest)))
-            return param_values[-1]
+            wrapped.append(wrap(tracer, leaf, next(rest)))
+            return wrapped[-1]
 
         value = instantiate(s.results, make)
         result, state = value
@@ -516,7 +516,7 @@ class StagedFunction:
             assert self.params is not None
             s.given_back.spoil(tracer, objects, self.params, tracer.block)
             self.inner.append(((arguments, held), value))
-        s.given_back.give(tracer, self._objects(s.results, value, param_values), objects, tracer.block)
+        s.given_back.give(tracer, self._objects(s.results, value, wrapped), objects, tracer.block)
         self.outer.become(held, state)
         return result
 
