@@ -310,7 +310,8 @@ def test_a_worker_takes_kernels_before_they_are_asked_for(tmp_path: Path) -> Non
         for text in [*texts, texts[0]]:
             compiler.ahead(text, engine)
         compiler._worker.finish()
-        assert all(compiler.cache.get(compiler.symbol(text)) is not None for text in texts)
-        assert len(compiler.addresses(texts)) == 2
-    assert compiler.took.keys().isdisjoint(map(compiler.symbol, texts))  # nothing is compiled twice
+        symbols = [compiler.symbol(text, engine) for text in texts]
+        assert all(compiler.cache.get(symbol) is not None for symbol in symbols)
+        assert len(compiler.addresses(texts, engine=engine)) == 2
+    assert compiler.took.keys().isdisjoint(symbols)  # nothing is compiled twice
     assert not compiler.takes_ahead
