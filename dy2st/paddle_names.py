@@ -64,7 +64,6 @@ _IN_NUMPY = "use NumPy outside of static functions; no gradient flows through th
 
 # the same -> what to write now. In-place methods, functions and methods of one name, and names of 1.x have rules (`_by_rule`).
 INSTEAD: dict[str, str] = {
-    "paddle.DataParallel": "use the layer itself, in one process",
     "paddle.Model": "write the loop over a `paddle.io.DataLoader`, with the step in a function under `paddle.jit.to_static`",
     "paddle.amp": "leave it out: each tensor keeps its dtype",
     "paddle.batch": "use `paddle.io.DataLoader`",
@@ -74,7 +73,6 @@ INSTEAD: dict[str, str] = {
     "paddle.fft": _IN_NUMPY,
     "paddle.incubate.autograd.grad": "use `paddle.grad`",
     "paddle.incubate.softmax_mask_fuse": "use `paddle.nn.functional.softmax` of the sum",
-    "paddle.inference": "use `dy2st_runtime.Predictor`",
     "paddle.linalg": _IN_NUMPY,
     "paddle.nn.utils.clip_grad_norm_": "use `paddle.nn.ClipGradByGlobalNorm`, as the `grad_clip` of the optimizer",
     "paddle.nn.utils.clip_grad_value_": "use `paddle.nn.ClipGradByValue`, as the `grad_clip` of the optimizer",
@@ -91,8 +89,6 @@ INSTEAD: dict[str, str] = {
     "paddle.static.nn.py_func": "use `paddle.custom_op`",
     "paddle.static.py_func": "use `paddle.custom_op`",
     "paddle.summary": "print the layer",
-    "paddle.utils.cpp_extension": "use `paddle.custom_op`",
-    "paddle.version": "use `paddle.__version__`",
     "paddle.vision.datasets": "write a `paddle.io.Dataset` that reads the files",
     "paddle.vision.transforms": "use NumPy in `__getitem__` of the data set",
     # of 1.x

@@ -1,0 +1,49 @@
+"""`paddle.distributed` in one process: ranks, collectives, `fleet`.
+
+All of it means what it does in a job of one process: the rank is 0, a collective gives what this process gave, a model is trained as it is.
+A job of more processes (`PADDLE_TRAINERS_NUM`) is an error, wherever it is noticed.
+"""
+
+from __future__ import annotations
+
+from ..missing_names import explain_missing as _explain_missing
+from . import communication as communication
+from . import fleet as fleet
+from . import sharding as sharding
+from .collective import ReduceOp as ReduceOp
+from .collective import all_gather as all_gather
+from .collective import all_gather_object as all_gather_object
+from .collective import all_reduce as all_reduce
+from .collective import alltoall as alltoall
+from .collective import alltoall_single as alltoall_single
+from .collective import barrier as barrier
+from .collective import broadcast as broadcast
+from .collective import broadcast_object_list as broadcast_object_list
+from .collective import gather as gather
+from .collective import irecv as irecv
+from .collective import isend as isend
+from .collective import recv as recv
+from .collective import reduce as reduce
+from .collective import reduce_scatter as reduce_scatter
+from .collective import scatter as scatter
+from .collective import scatter_object_list as scatter_object_list
+from .collective import send as send
+from .collective import wait as wait
+from .environment import Group as Group
+from .environment import ParallelEnv as ParallelEnv
+from .environment import ParallelMode as ParallelMode
+from .environment import destroy_process_group as destroy_process_group
+from .environment import get_backend as get_backend
+from .environment import get_group as get_group
+from .environment import get_rank as get_rank
+from .environment import get_world_size as get_world_size
+from .environment import init_parallel_env as init_parallel_env
+from .environment import is_available as is_available
+from .environment import is_initialized as is_initialized
+from .environment import new_group as new_group
+from .parallel import DataParallel as DataParallel
+from .spawning import launch as launch
+from .spawning import spawn as spawn
+from .split_layers import split as split
+
+_explain_missing(__name__)
