@@ -28,6 +28,7 @@ TESTS = {
     "dy2st/convert/trace": "convert/trace/test_user_exceptions.py::test_caught",
     "dy2st/convert/training": "convert/training/test_leaf_gradients.py::test_hooks_that_come_and_go",
     "dy2st/convert/values": "convert/values/test_unset_and_none.py::test_reading_it_is_a_name_error",
+    "dy2st/device": "framework/test_devices.py::test_events_and_streams",
     "dy2st/distributed": "distributed/test_one_process.py::TestEnvironment::test_who_this_is",
     "dy2st/distributed/communication": "distributed/test_one_process.py::TestCollectives::test_a_received_tensor_is_a_copy",
     "dy2st/distributed/fleet": "distributed/test_one_process.py::TestFleet::test_a_job",
