@@ -108,7 +108,7 @@ def new_group(ranks: Sequence[int] | None = None, backend: str | None = None, ti
     require_one_process()
     for rank in ranks or ():
         check_peer(rank, "a member of the group")
-    number = max(_FIRST, *(n + 1 for n in _groups)) if _groups else _FIRST
+    number = max(_FIRST, *(n + 1 for n in _groups))
     _groups[number] = Group(number, [0])
     return _groups[number]
 
@@ -126,10 +126,13 @@ def get_group(id: int = 0) -> Group:
 
 
 def destroy_process_group(group: Group | None = None) -> None:
-    """Forgets a group; without one, all that `new_group` has made."""
+    """Forgets a group; without one, or with that of all processes, all that `new_group` has made."""
     require_one_process()
-    for number in [n for n in _groups if n and group is None] if group is None or group.id == 0 else [group.id]:
-        _groups.pop(number, None)
+    if group is None or group.id == 0:
+        _groups.clear()
+        _groups[0] = Group(0, [0])
+    else:
+        _groups.pop(group.id, None)
 
 
 def get_rank(group: Group | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...missing_names import explain_missing as _explain_missing
+from . import meta_parallel as meta_parallel
 from . import utils as utils
 from .fleet import Fleet as Fleet
 from .fleet import UtilBase as UtilBase
@@ -19,6 +20,7 @@ fleet = Fleet()
 init = fleet.init
 distributed_model = fleet.distributed_model
 distributed_optimizer = fleet.distributed_optimizer
+distributed_scaler = fleet.distributed_scaler
 get_hybrid_communicate_group = fleet.get_hybrid_communicate_group
 worker_index = fleet.worker_index
 worker_num = fleet.worker_num

@@ -108,6 +108,11 @@ class Fleet:
                             hint="leave it out, and choose the optimizer and the step by hand")  # fmt: skip
         return optimizer
 
+    def distributed_scaler(self, scaler: Any) -> Any:
+        """The scaler of the loss as it is."""
+        require_one_process()
+        return scaler
+
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """The groups of this process."""
         return HybridCommunicateGroup()
