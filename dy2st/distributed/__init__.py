@@ -41,8 +41,8 @@ from .environment import init_parallel_env as init_parallel_env
 from .environment import is_available as is_available
 from .environment import is_initialized as is_initialized
 from .environment import new_group as new_group
+from .launch import launch as launch  # the function, under the name of its package, as in PaddlePaddle
 from .parallel import DataParallel as DataParallel
-from .spawning import launch as launch
 from .spawning import spawn as spawn
 from .split_layers import split as split
 
