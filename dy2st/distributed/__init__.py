@@ -10,6 +10,23 @@ from ..missing_names import explain_missing as _explain_missing
 from . import communication as communication
 from . import fleet as fleet
 from . import sharding as sharding
+from .auto_parallel import Partial as Partial
+from .auto_parallel import Placement as Placement
+from .auto_parallel import ProcessMesh as ProcessMesh
+from .auto_parallel import ReduceType as ReduceType
+from .auto_parallel import Replicate as Replicate
+from .auto_parallel import Shard as Shard
+from .auto_parallel import dtensor_from_fn as dtensor_from_fn
+from .auto_parallel import get_mesh as get_mesh
+from .auto_parallel import reshard as reshard
+from .auto_parallel import set_mesh as set_mesh
+from .auto_parallel import shard_dataloader as shard_dataloader
+from .auto_parallel import shard_layer as shard_layer
+from .auto_parallel import shard_optimizer as shard_optimizer
+from .auto_parallel import shard_scaler as shard_scaler
+from .auto_parallel import shard_tensor as shard_tensor
+from .auto_parallel import unshard_dtensor as unshard_dtensor
+from .collective import P2POp as P2POp
 from .collective import ReduceOp as ReduceOp
 from .collective import all_gather as all_gather
 from .collective import all_gather_object as all_gather_object
@@ -17,6 +34,7 @@ from .collective import all_reduce as all_reduce
 from .collective import alltoall as alltoall
 from .collective import alltoall_single as alltoall_single
 from .collective import barrier as barrier
+from .collective import batch_isend_irecv as batch_isend_irecv
 from .collective import broadcast as broadcast
 from .collective import broadcast_object_list as broadcast_object_list
 from .collective import gather as gather
@@ -29,6 +47,7 @@ from .collective import scatter as scatter
 from .collective import scatter_object_list as scatter_object_list
 from .collective import send as send
 from .collective import wait as wait
+from .communication import stream as stream
 from .environment import Group as Group
 from .environment import ParallelEnv as ParallelEnv
 from .environment import ParallelMode as ParallelMode
@@ -43,6 +62,8 @@ from .environment import is_initialized as is_initialized
 from .environment import new_group as new_group
 from .launch import launch as launch  # the function, under the name of its package, as in PaddlePaddle
 from .parallel import DataParallel as DataParallel
+from .sharding import group_sharded_parallel as group_sharded_parallel
+from .sharding import save_group_sharded_model as save_group_sharded_model
 from .spawning import spawn as spawn
 from .split_layers import split as split
 

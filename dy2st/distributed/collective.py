@@ -244,6 +244,22 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
     _nobody("irecv")
 
 
+class P2POp:
+    """One exchange for `batch_isend_irecv`: `isend` or `irecv`, a tensor, and the other process.
+
+    Raises:
+        WorldError: always, as there is none.
+    """
+
+    def __init__(self, op: Any, tensor: Tensor, peer: int, group: Group | None = None):
+        _nobody("P2POp")
+
+
+def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
+    """Exchanges of several tensors with other processes; raises as `send` does."""
+    _nobody("batch_isend_irecv")
+
+
 # ---- objects ----
 def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = None) -> None:
     """Appends a copy of the object of each process to a list.

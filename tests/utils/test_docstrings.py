@@ -11,7 +11,8 @@ import dy2st as paddle
 PACKAGES = (paddle.device, paddle.distributed, paddle.incubate, paddle.inference, paddle.utils)
 MODULES = ["dy2st.version", *(f"dy2st.static.{name}" for name in ("averaging", "compiled_program", "places"))]
 for package in PACKAGES:
-    MODULES += [package.__name__, *(m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.") if not m.name.endswith("__main__"))]
+    found = [m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    MODULES += [package.__name__, *(name for name in found if not name.endswith("__main__"))]
 
 
 @pytest.mark.parametrize("name", MODULES)
