@@ -281,23 +281,30 @@ if _TYPE_CHECKING:
     from . import autograd as autograd
     from . import config as config
     from . import device as device
+    from . import distributed as distributed
     from . import errors as errors
     from . import fluid as fluid
+    from . import incubate as incubate
+    from . import inference as inference
     from . import io as io
     from . import jit as jit
     from . import linalg as linalg
     from . import metric as metric
     from . import profiler as profiler
     from . import static as static
+    from . import sysconfig as sysconfig
     from . import utils as utils
+    from . import version as version
     from . import vision as vision
+    from .distributed.parallel import DataParallel as DataParallel
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
 _LAZY_MODULES = (
-    "autograd", "config", "device", "errors", "fluid", "io", "jit", "linalg", "metric", "profiler", "static", "utils", "vision",
+    "autograd", "config", "device", "distributed", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg", "metric", "profiler",
+    "static", "sysconfig", "utils", "version", "vision",
 )  # fmt: skip
 _OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
-_LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
+_LAZY_NAMES = {"DataParallel": "distributed", "enable_static": "static", "disable_static": "static"}
 
 
 def __getattr__(name: str) -> _Any:

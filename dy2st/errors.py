@@ -75,6 +75,10 @@ class LeakError(Dy2stError, RuntimeError):
     code = "D2S106"
 
 
+class WorldError(DeviceError):
+    """Something takes several processes, and there is one."""
+
+
 class EagerStatementWarning(RuntimeWarning):
     """A statement of a function made static with `full_graph=False` runs eagerly; the message names it and says why."""
 

@@ -58,13 +58,11 @@ LEFT_OUT: dict[str, str] = {
     "paddle.hub": "dy2st does not load code from the network",
 }  # fmt: skip
 
-_COMPILES = "leave it out: the executor compiles every Program"
 _ONE_PROCESS = "leave it out, in one process"
 _IN_NUMPY = "use NumPy outside of static functions; no gradient flows through that"
 
 # the same -> what to write now. In-place methods, functions and methods of one name, and names of 1.x have rules (`_by_rule`).
 INSTEAD: dict[str, str] = {
-    "paddle.DataParallel": "use the layer itself, in one process",
     "paddle.Model": "write the loop over a `paddle.io.DataLoader`, with the step in a function under `paddle.jit.to_static`",
     "paddle.amp": "leave it out: each tensor keeps its dtype",
     "paddle.batch": "use `paddle.io.DataLoader`",
@@ -73,8 +71,7 @@ INSTEAD: dict[str, str] = {
     "paddle.distribution": "use `paddle.normal`, `paddle.uniform` and the like; write log densities by their formula",
     "paddle.fft": _IN_NUMPY,
     "paddle.incubate.autograd.grad": "use `paddle.grad`",
-    "paddle.incubate.softmax_mask_fuse": "use `paddle.nn.functional.softmax` of the sum",
-    "paddle.inference": "use `dy2st_runtime.Predictor`",
+    "paddle.inference.convert_to_mixed_precision": "use the model as it is, in its own dtypes",
     "paddle.linalg": _IN_NUMPY,
     "paddle.nn.utils.clip_grad_norm_": "use `paddle.nn.ClipGradByGlobalNorm`, as the `grad_clip` of the optimizer",
     "paddle.nn.utils.clip_grad_value_": "use `paddle.nn.ClipGradByValue`, as the `grad_clip` of the optimizer",
@@ -82,26 +79,14 @@ INSTEAD: dict[str, str] = {
     "paddle.nn.utils.spectral_norm": "write the formula in `forward`",
     "paddle.nn.utils.weight_norm": "write the formula in `forward`",
     "paddle.optimizer.Lamb": "use `paddle.optimizer.AdamW`",
-    "paddle.static.BuildStrategy": _COMPILES,
-    "paddle.static.CompiledProgram": _COMPILES,
-    "paddle.static.ExecutionStrategy": _COMPILES,
     "paddle.static.Print": "use `print` in a static function, or fetch the value",
-    "paddle.static.cpu_places": "use `paddle.CPUPlace`",
-    "paddle.static.cuda_places": "use `paddle.CUDAPlace`",
     "paddle.static.nn.py_func": "use `paddle.custom_op`",
     "paddle.static.py_func": "use `paddle.custom_op`",
     "paddle.summary": "print the layer",
-    "paddle.utils.cpp_extension": "use `paddle.custom_op`",
-    "paddle.version": "use `paddle.__version__`",
     "paddle.vision.datasets": "write a `paddle.io.Dataset` that reads the files",
     "paddle.vision.transforms": "use NumPy in `__getitem__` of the data set",
     # of 1.x
-    "paddle.fluid.BuildStrategy": _COMPILES,
-    "paddle.fluid.CompiledProgram": _COMPILES,
     "paddle.fluid.DataFeeder": "use a dict of arrays as the `feed`",
-    "paddle.fluid.ExecutionStrategy": _COMPILES,
-    "paddle.fluid.ParallelExecutor": "use `paddle.fluid.Executor`",
-    "paddle.fluid.compiler": _COMPILES,
     "paddle.fluid.dygraph.CosineDecay": "use `paddle.optimizer.lr.CosineAnnealingDecay`",
     "paddle.fluid.dygraph.LinearLrWarmup": "use `paddle.optimizer.lr.LinearWarmup`",
     "paddle.fluid.dygraph.ReduceLROnPlateau": "use `paddle.optimizer.lr.ReduceOnPlateau`",

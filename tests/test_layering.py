@@ -71,8 +71,13 @@ FRONT = {
     "metric": {"errors", "tensor"},
     "profiler": {"errors"},
     "autograd": {"errors", "tensor"},
-    "device": {"framework"},
-    "utils": {"errors", "unique_name"},
+    "device": {"errors", "framework"},
+    "utils": {"errors", "jit", "nn", "optimizer", "tensor", "unique_name", "version"},
+    "version": {"__version__", "tensor"},
+    "sysconfig": {"errors"},
+    "distributed": {"errors", "framework", "jit", "nn", "tensor", "unique_name"},
+    "incubate": {"errors", "nn", "tensor"},
+    "inference": {"errors", "framework", "tensor", "version"},
     "nn": {"errors", "framework", "regularizer", "tensor", "unique_name"},
     "vision": {"errors", "nn", "tensor"},
     "optimizer": {"errors", "nn", "regularizer", "static", "tensor", "unique_name"},
@@ -83,7 +88,7 @@ FRONT = {
     "convert": {"errors", "framework", "library", "static", "tensor", "transpiler"},
     "jit": {"convert", "errors", "framework", "library", "nn", "static", "tensor", "transpiler", "unique_name"},
     "legacy": {"errors", "framework", "nn", "optimizer", "regularizer", "static", "tensor", "unique_name"},
-    "fluid": {"framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},
+    "fluid": {"device", "distributed", "framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},
 }
 EVERYWHERE = {"missing_names"}  # each namespace explains what it lacks
 # the parts of `convert`, from the ground up: each imports those before it only

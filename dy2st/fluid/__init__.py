@@ -16,8 +16,12 @@ from ..legacy.mode import disable_imperative as disable_dygraph
 from ..legacy.mode import disable_imperative as disable_imperative
 from ..legacy.mode import enable_imperative as enable_dygraph
 from ..legacy.mode import enable_imperative as enable_imperative
+from ..legacy.parallel_executor import ParallelExecutor as ParallelExecutor
 from ..missing_names import explain_missing as _explain_missing
 from ..nn.param_attr import ParamAttr as ParamAttr
+from ..static.compiled_program import BuildStrategy as BuildStrategy
+from ..static.compiled_program import CompiledProgram as CompiledProgram
+from ..static.compiled_program import ExecutionStrategy as ExecutionStrategy
 from ..static.executor import Executor as Executor
 from ..static.gradient import append_backward as append_backward
 from ..static.gradient import gradients as gradients
@@ -35,6 +39,7 @@ from ..tensor import Tensor as Variable
 from ..tensor.dispatch import in_dynamic_mode as in_dygraph_mode
 from . import backward as backward
 from . import clip as clip
+from . import compiler as compiler
 from . import core as core
 from . import dygraph as dygraph
 from . import executor as executor

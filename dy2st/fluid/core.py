@@ -1,5 +1,7 @@
 """`fluid.core`: the names of the native part that Python code asks for."""
 
+from ..device import is_compiled_with_rocm as is_compiled_with_rocm
+from ..device import is_compiled_with_xpu as is_compiled_with_xpu
 from ..framework.place import CPUPlace as CPUPlace
 from ..framework.place import CUDAPinnedPlace as CUDAPinnedPlace
 from ..framework.place import CUDAPlace as CUDAPlace

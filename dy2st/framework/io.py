@@ -105,7 +105,8 @@ def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **confi
         where = os.fspath(path)  # type: ignore[arg-type]
         if not os.path.isfile(where) and os.path.isfile(where + ".pdparams"):
             where += ".pdparams"
-        if (where.endswith(".pdmodel") or not os.path.isfile(where)) and (found := _of_model(where)) is not None:
+        of_model = not os.path.isfile(where) or (where.endswith(".pdmodel") and not _is_pickle(where))
+        if of_model and (found := _of_model(where)) is not None:
             values, names = found
             return values if return_numpy else _tensors(values, names, {})
         with open_regular(where) as file:
@@ -115,6 +116,12 @@ def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **confi
     if return_numpy:
         return found
     return _tensors(found, names if isinstance(names, dict) else {}, {})
+
+
+def _is_pickle(path: str) -> bool:
+    """Whether a file begins as a pickle does: state dicts of sharded models have the ending of programs."""
+    with open_regular(path) as file:
+        return file.read(1) == pickle.PROTO
 
 
 def _plain_of(data: bytes, where: str) -> Any:

@@ -22,6 +22,7 @@ from ..framework.place import CPUPlace, CUDAPlace, Place, current_place
 from ..tensor import Tensor, random
 from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
+from .compiled_program import CompiledProgram
 from .program import default_main_program
 from .scope import global_scope
 
@@ -63,7 +64,7 @@ class Executor:
         self._prunings: _Recent[ir.Program] = _Recent()
         self._uses: _Recent[_Uses] = _Recent()
 
-    def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
+    def run(self, program: ir.Program | CompiledProgram | None = None, feed: Mapping[str, Any] | None = None,
             fetch_list: Sequence[Any] | None = None, feed_var_name: str = "feed", fetch_var_name: str = "fetch",
             scope: Scope | None = None, return_numpy: bool = True, use_program_cache: bool = True,
             return_merged: bool = True, use_prune: bool = False) -> list[Any]:  # fmt: skip
@@ -94,9 +95,11 @@ class Executor:
         except Exception as error:
             raise for_user(error) from error.__cause__
 
-    def _run(self, program: ir.Program | None, feed: Mapping[str, Any] | None, fetch_list: Any, scope: Scope | None,
+    def _run(self, program: ir.Program | CompiledProgram | None, feed: Mapping[str, Any] | None, fetch_list: Any, scope: Scope | None,
              return_numpy: bool, use_prune: bool) -> list[Any]:  # fmt: skip
         program = default_main_program() if program is None else program
+        if isinstance(program, CompiledProgram):
+            program = program.program
         if not isinstance(program, ir.Program):
             raise ModeError(f"Executor.run takes a Program, got {type(program).__name__}")
         if feed is not None and not isinstance(feed, Mapping):

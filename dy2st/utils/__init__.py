@@ -1,4 +1,4 @@
-"""Nested lists, tuples and dicts of values; unique names."""
+"""Nested lists, tuples and dicts of values; unique names; small helpers of scripts: `run_check`, `try_import`, `deprecated`, DLPack."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from typing import Any
 from .. import unique_name as unique_name
 from ..errors import AttributeValueError
 from ..missing_names import explain_missing as _explain_missing
+from . import cpp_extension as cpp_extension
+from . import dlpack as dlpack
+from . import download as download
+from .deprecation import deprecated as deprecated
+from .install_check import run_check as run_check
+from .lazy_import import try_import as try_import
+from .versions import require_version as require_version
 
 
 def _is_nested(x: Any) -> bool:

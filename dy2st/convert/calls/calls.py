@@ -70,6 +70,7 @@ ROLE = roles.ACTING
 _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
               *(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "rnn_cells", "attention", "transformer",
                                                 "functional.decoding", "functional.margin")),
+              "dy2st.distributed.collective", "dy2st.distributed.parallel", "dy2st.distributed.communication.stream",
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
 # what `total_ordering` gives a class is written with the comparisons that this has

@@ -1,5 +1,8 @@
 """`fluid.dygraph`: dynamic mode and its layers."""
 
+from ...distributed.environment import ParallelEnv as ParallelEnv
+from ...distributed.parallel import DataParallel as DataParallel
+from ...distributed.parallel import prepare_context as prepare_context
 from ...jit.api import declarative as declarative
 from ...jit.translator import ProgramTranslator as ProgramTranslator
 from ...legacy.io import load_dygraph as load_dygraph
@@ -33,5 +36,6 @@ from ...tensor.creation import to_variable as to_variable
 from . import base as base
 from . import jit as jit
 from . import nn as nn
+from . import parallel as parallel
 
 _explain_missing(__name__)
