@@ -108,11 +108,14 @@ def check_other(wanted, found, calls):
         compare(*(way.observe(values) for way in ways), "other", 1e-4)
 
 
+MODES = [0, pytest.param(2, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("function", found_once.PROGRAMS, ids=lambda f: f.__name__)
-def test_found_once(function):
-    for mode in (0, 2):
-        refusal, _ = check(function, ON_THE_CPU, mode)
-        assert refusal is None, refusal
+def test_found_once(function, mode):
+    refusal, _ = check(function, ON_THE_CPU, mode)
+    assert refusal is None, refusal
 
 
 @pytest.mark.slow
@@ -123,10 +126,10 @@ def test_engines_agree_on_programs(function):
 
 
 @pytest.mark.parametrize("function", kept.TOLD, ids=lambda f: f.__name__)
-def test_kept_as_eagerly(function):
-    for mode in (0, 2):
-        refusal, _ = check(function, ["converted", "interpreted", "optimized"], mode)
-        assert refusal is None, refusal
+@pytest.mark.parametrize("mode", MODES)
+def test_kept_as_eagerly(function, mode):
+    refusal, _ = check(function, ["converted", "interpreted", "optimized"], mode)
+    assert refusal is None, refusal
 
 
 @pytest.mark.parametrize("function", kept.NOT_TOLD, ids=lambda f: f.__name__)

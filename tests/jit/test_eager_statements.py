@@ -105,7 +105,10 @@ def check_cut(function, calls, cut):
         assert_same(observed(function, values), observed(mixed, values), values)
 
 
-@pytest.mark.parametrize(("function", "calls", "traces"), CORPUS, ids=[c[0].__name__ for c in CORPUS])
+SOME = CORPUS[::9]  # the slow test below cuts all programs, at each statement
+
+
+@pytest.mark.parametrize(("function", "calls", "traces"), SOME, ids=[c[0].__name__ for c in SOME])
 def test_a_program_cut_in_the_middle(function, calls, traces):
     with config.NO_JIT.override(True):
         places = statements(function)
@@ -133,7 +136,7 @@ def test_a_program_cut_at_each_statement(function, calls, traces):
                 check_cut(function, calls, place)
 
 
-@pytest.mark.parametrize(("function", "calls", "traces"), CORPUS[::9], ids=[c[0].__name__ for c in CORPUS[::9]])
+@pytest.mark.parametrize(("function", "calls", "traces"), SOME, ids=[c[0].__name__ for c in SOME])
 def test_what_can_be_staged_is_staged_as_a_whole(function, calls, traces):
     with config.NO_JIT.override(True):
         static = jit.to_static(function, full_graph=False)

@@ -94,11 +94,11 @@ def test_an_object_in_the_place_of_another_one_has_its_own_trace():
         return v * of.factor
 
     with config.NO_JIT.override(True):
-        for factor in range(1, 40):
+        for factor in range(1, 14):
             net = Net(factor)
             assert run(x(), net).tolist() == [[factor, 2.0 * factor]]
             del net
-            if factor % 5 == 0:
+            if factor % 4 == 0:
                 gc.collect()
         gc.collect()
         assert len(run.concrete_programs) == 0

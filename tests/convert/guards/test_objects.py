@@ -295,7 +295,7 @@ def test_a_new_object_at_the_same_address_is_not_taken_for_the_old_one():
 
     static = jit.to_static(f)
     warnings.filterwarnings("ignore", "test_a_new_object.*traced and compiled anew")
-    for k in range(20):
+    for k in range(8):
         assert static(tensor(1.0), Box(k=float(k))).numpy() == [k]
         assert Equal(float(k)).scaled(tensor(1.0)).numpy() == [k]
         gc.collect()

@@ -54,7 +54,7 @@ def is_there(what: str, place: str) -> bool:
     return not ("gradient" in what and place == "behind the call") and not (what == "gradients" and place == "behind clear_grad")
 
 
-MODELS = [(Plain, False), (Dropping, False), (Recurrent, False), pytest.param(Plain, True, marks=pytest.mark.slow)]
+MODELS = [(Plain, False), *(pytest.param(*row, marks=pytest.mark.slow) for row in [(Dropping, False), (Recurrent, False), (Plain, True)])]
 
 
 @pytest.mark.parametrize(("model", "always"), MODELS)

@@ -151,7 +151,7 @@ def agree(program: list[Any]) -> None:
             same(got, env[name])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(statements)
 def test_native_code_gives_what_the_reference_gives(program: list[Any]) -> None:
     agree(program)
