@@ -158,5 +158,9 @@ from ..tensor.api import stack as stack
 from ..tensor.api import unbind as unbind
 from ..tensor.api import unstack as unstack
 from ..tensor.api import zeros_like as zeros_like
+from ..tensor.arrays import array_length as array_length
+from ..tensor.arrays import array_read as array_read
+from ..tensor.arrays import array_write as array_write
+from ..tensor.arrays import create_array as create_array
 
 _explain_missing(__name__)

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 ROLE = roles.ACTING
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
-_CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
+_CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration", "dy2st.tensor.arrays",
               *(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "rnn_cells", "attention", "transformer",
                                                 "functional.decoding", "functional.margin")),
               "dy2st.distributed.collective", "dy2st.distributed.parallel", "dy2st.distributed.communication.stream",
