@@ -1,4 +1,4 @@
-"""`python -m dy2st`: explains the codes of errors."""
+"""`python -m dy2st`: runs scripts that import paddle, and explains the codes of errors."""
 
 from .cli import main
 

@@ -1,4 +1,6 @@
-"""The command line of the compiler: `python -m dy2st explain D2S101` prints the page of an error's code.
+"""The command line of the compiler.
+
+`python -m dy2st run script.py` runs a script that imports `paddle`. `python -m dy2st explain D2S101` prints the page of an error's code.
 
 The text of the pages has one source, docs/reference/errors.md: people read it on the site and in the repository, and the tests run its
 examples. A checkout reads that file. An installed package has no docs beside it, so the build copies the page into the package
@@ -25,13 +27,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Returns:
-        The exit status: 0, or 2 for a code that has no page; then the error is printed.
+        The exit status: 0, or 2 for a code that has no page, or a script that is not there; then the error is printed. A script that
+        ends by an exception, SystemExit among them, ends the command by it.
 
     Example:
         >>> main(["explain", "D2S0000"])
         2
     """
     args = _parser().parse_args(argv)
+    return args.command(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from .unmodified import run_module, run_script  # an explanation does not wait for the compiler
+
+    if args.is_module:
+        run_module(args.what, args.arguments)
+        return 0
+    if not Path(args.what).is_file():
+        print(f"error: there is no script {args.what!r}", file=sys.stderr)
+        return 2
+    run_script(args.what, args.arguments)
+    return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
     pages = explanations()
     code = args.code.upper()
     if code in pages:
@@ -48,11 +68,18 @@ def _known(near: list[str], codes: list[str]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dy2st", description="Help with dy2st.")
+    parser = argparse.ArgumentParser(prog="python -m dy2st", description="Scripts that import paddle, and help with errors.")
     commands = parser.add_subparsers(title="commands", required=True)
+    text = "run a script that imports paddle as it is"
+    run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}: `import paddle` gives dy2st.")
+    run.add_argument("-m", dest="is_module", action="store_true", help="what is run is a module, as for `python -m`")
+    run.add_argument("what", metavar="SCRIPT", help="the path of the script, or with -m the name of the module")
+    run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
+    run.set_defaults(command=_run)
     text = "print what an error means, an example of it, and its cure"
     explain = commands.add_parser("explain", help=text, description=text)
     explain.add_argument("code", metavar="CODE", help="the code in the brackets of the error, such as D2S101")
+    explain.set_defaults(command=_explain)
     return parser
 
 
