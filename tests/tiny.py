@@ -49,6 +49,7 @@ TESTS = {
     "dy2st/metric": "framework/test_framework.py::test_accuracy",
     "dy2st/nn": "nn/test_layers.py::test_nothing_warns",
     "dy2st/nn/functional": "nn/test_window_arguments.py",
+    "dy2st/nn/utils": "nn/test_utils.py::test_parameters_as_a_vector",
     "dy2st/optimizer": "optimizer/test_optimizers.py::test_training_converges",
     "dy2st/static": "static/test_executor.py::test_gradients_of_data",
     "dy2st/tensor": "tensor/test_dispatch.py",
