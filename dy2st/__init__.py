@@ -299,6 +299,7 @@ if _TYPE_CHECKING:
     from . import config as config
     from . import device as device
     from . import distributed as distributed
+    from . import distribution as distribution
     from . import errors as errors
     from . import fluid as fluid
     from . import incubate as incubate
@@ -317,8 +318,8 @@ if _TYPE_CHECKING:
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
 _LAZY_MODULES = (
-    "autograd", "config", "device", "distributed", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg", "metric", "profiler",
-    "static", "sysconfig", "utils", "version", "vision",
+    "autograd", "config", "device", "distributed", "distribution", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg",
+    "metric", "profiler", "static", "sysconfig", "utils", "version", "vision",
 )  # fmt: skip
 _OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
 _LAZY_NAMES = {"DataParallel": "distributed", "enable_static": "static", "disable_static": "static"}

@@ -35,6 +35,7 @@ TESTS = {
     "dy2st/distributed/fleet/meta_parallel": "distributed/test_meta_parallel.py::test_random_states",
     "dy2st/distributed/launch": "distributed/test_one_process.py::test_a_script_is_launched",
     "dy2st/distributed/fleet/utils": "distributed/test_one_process.py::TestFleet::test_files",
+    "dy2st/distribution": "distribution/test_distribution.py::test_draws",
     "dy2st/fluid": "legacy/test_names.py::test_random_numbers",
     "dy2st/fluid/dygraph": "legacy/test_legacy.py::test_to_variable_gives_a_tensor_back",
     "dy2st/framework": "framework/test_io.py::test_containers",
