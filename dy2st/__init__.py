@@ -61,6 +61,7 @@ from .tensor.api import assign as assign
 from .tensor.api import atan as atan
 from .tensor.api import atanh as atanh
 from .tensor.api import bernoulli as bernoulli
+from .tensor.api import bincount as bincount
 from .tensor.api import bitwise_and as bitwise_and
 from .tensor.api import bitwise_left_shift as bitwise_left_shift
 from .tensor.api import bitwise_not as bitwise_not
@@ -117,10 +118,13 @@ from .tensor.api import gaussian as gaussian
 from .tensor.api import get_rng_state as get_rng_state
 from .tensor.api import greater_equal as greater_equal
 from .tensor.api import greater_than as greater_than
+from .tensor.api import heaviside as heaviside
+from .tensor.api import histogram as histogram
 from .tensor.api import hstack as hstack
 from .tensor.api import hypot as hypot
 from .tensor.api import increment as increment
 from .tensor.api import index_add as index_add
+from .tensor.api import index_fill as index_fill
 from .tensor.api import index_sample as index_sample
 from .tensor.api import index_select as index_select
 from .tensor.api import inner as inner
@@ -163,6 +167,7 @@ from .tensor.api import min as min
 from .tensor.api import minimum as minimum
 from .tensor.api import mm as mm
 from .tensor.api import mod as mod
+from .tensor.api import mode as mode
 from .tensor.api import moveaxis as moveaxis
 from .tensor.api import multinomial as multinomial
 from .tensor.api import multiply as multiply
@@ -183,6 +188,7 @@ from .tensor.api import outer as outer
 from .tensor.api import pow as pow
 from .tensor.api import prod as prod
 from .tensor.api import put_along_axis as put_along_axis
+from .tensor.api import quantile as quantile
 from .tensor.api import rad2deg as rad2deg
 from .tensor.api import rand as rand
 from .tensor.api import randint as randint
@@ -227,6 +233,7 @@ from .tensor.api import subtract as subtract
 from .tensor.api import sum as sum
 from .tensor.api import swapaxes as swapaxes
 from .tensor.api import t as t
+from .tensor.api import take as take
 from .tensor.api import take_along_axis as take_along_axis
 from .tensor.api import tan as tan
 from .tensor.api import tanh as tanh
@@ -243,6 +250,7 @@ from .tensor.api import triu_indices as triu_indices
 from .tensor.api import trunc as trunc
 from .tensor.api import unbind as unbind
 from .tensor.api import unflatten as unflatten
+from .tensor.api import unfold as unfold
 from .tensor.api import uniform as uniform
 from .tensor.api import unique as unique
 from .tensor.api import unsqueeze as unsqueeze
@@ -277,11 +285,21 @@ float64 = "float64"
 
 in_dygraph_mode = in_dynamic_mode
 
+# functions that modify their first argument, which are its methods too
+_IN_PLACE = (
+    "abs_", "acos_", "addmm_", "atan_", "bitwise_and_", "bitwise_not_", "bitwise_or_", "bitwise_xor_", "cos_", "cumprod_", "cumsum_",
+    "divide_", "erf_", "expm1_", "floor_divide_", "floor_mod_", "frac_", "hypot_", "index_add_", "index_fill_", "log10_", "log2_", "log_",
+    "logit_", "masked_fill_", "mod_", "multiply_", "nan_to_num_", "neg_", "normal_", "pow_", "remainder_", "scatter_", "sin_", "sinh_",
+    "square_", "t_", "tan_", "tanh_", "transpose_", "tril_", "triu_", "trunc_",
+)  # fmt: skip
+globals().update({_name: getattr(Tensor, _name) for _name in _IN_PLACE})
+
 if _TYPE_CHECKING:
     from . import autograd as autograd
     from . import config as config
     from . import device as device
     from . import distributed as distributed
+    from . import distribution as distribution
     from . import errors as errors
     from . import fluid as fluid
     from . import incubate as incubate
@@ -300,8 +318,8 @@ if _TYPE_CHECKING:
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
 _LAZY_MODULES = (
-    "autograd", "config", "device", "distributed", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg", "metric", "profiler",
-    "static", "sysconfig", "utils", "version", "vision",
+    "autograd", "config", "device", "distributed", "distribution", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg",
+    "metric", "profiler", "static", "sysconfig", "utils", "version", "vision",
 )  # fmt: skip
 _OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
 _LAZY_NAMES = {"DataParallel": "distributed", "enable_static": "static", "disable_static": "static"}

@@ -76,6 +76,7 @@ FRONT = {
     "version": {"__version__", "tensor"},
     "sysconfig": {"errors"},
     "distributed": {"errors", "framework", "jit", "nn", "tensor", "unique_name"},
+    "distribution": {"errors", "tensor"},
     "incubate": {"errors", "nn", "tensor"},
     "inference": {"errors", "framework", "tensor", "version"},
     "nn": {"errors", "framework", "regularizer", "tensor", "unique_name"},

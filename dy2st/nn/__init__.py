@@ -4,6 +4,7 @@ from ..missing_names import explain_missing as _explain_missing
 from . import functional as functional
 from . import initializer as initializer
 from . import private_names as _private_names  # noqa: F401
+from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU
 from .activation import GELU as GELU
@@ -99,6 +100,7 @@ from .norm import InstanceNorm2D as InstanceNorm2D
 from .norm import InstanceNorm3D as InstanceNorm3D
 from .norm import LayerNorm as LayerNorm
 from .norm import LocalResponseNorm as LocalResponseNorm
+from .norm import SpectralNorm as SpectralNorm
 from .norm import SyncBatchNorm as SyncBatchNorm
 from .param_attr import ParamAttr as ParamAttr
 from .pooling import AdaptiveAvgPool1D as AdaptiveAvgPool1D

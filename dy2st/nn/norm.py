@@ -9,11 +9,12 @@ from dy2st_runtime import dims
 
 from ..errors import ShapeError
 from ..framework.dtype import get_default_dtype
-from ..tensor import Tensor
+from ..tensor import Tensor, autograd, linalg, manipulation
 from . import functional as F
 from .functional.by_name import activate
-from .initializer import Constant
+from .initializer import Constant, Normal
 from .layer import Layer
+from .param_attr import ParamAttr
 from .parameter import make_buffer
 
 
@@ -191,3 +192,55 @@ class LocalResponseNorm(Layer):
 
     def forward(self, input: Any) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
+
+
+class SpectralNorm(Layer):
+    """A weight divided by its largest singular value, which power iterations estimate. Each call starts them from the same vectors.
+
+    In PaddlePaddle: `paddle.nn.SpectralNorm`. Miyato et al. 2018, arXiv:1802.05957.
+
+    Args:
+        weight_shape: of the weights that `forward` takes.
+        dim: the axis that has the rows of the matrix: 0, or 1 for the weights of transposed convolutions.
+        power_iters: the number of iterations for each call.
+        eps: the smallest norm that a vector is divided by.
+        dtype: of the weights.
+
+    Raises:
+        ShapeError: a size is 0, or there is no such axis.
+
+    >>> SpectralNorm([2, 2], power_iters=30)(Tensor([[2.0, 0.0], [0.0, 1.0]])).numpy().round(2)
+    array([[1. , 0. ],
+           [0. , 0.5]], dtype=float32)
+    """
+
+    def __init__(self, weight_shape: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12,
+                 dtype: Any = "float32") -> None:  # fmt: skip
+        super().__init__(dtype=dtype)
+        shape = [int(n) for n in weight_shape]
+        if 0 in shape or not 0 <= dim < len(shape):
+            raise ShapeError(f"SpectralNorm: a weight of shape {shape} has no matrix with the rows of axis {dim}")
+        self._dim, self._power_iters, self._eps = dim, power_iters, eps
+        start = ParamAttr(initializer=Normal(0.0, 1.0), trainable=False)
+        self.weight_u = self.create_parameter([shape[dim]], start)
+        self.weight_v = self.create_parameter([math.prod(shape) // shape[dim]], start)
+
+    def forward(self, x: Tensor) -> Tensor:
+        matrix = as_matrix(x, self._dim)
+        with autograd.no_grad():
+            u, v = power_iteration(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps)
+        return x / linalg.dot(u, linalg.mv(matrix, v))
+
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
+    """A weight as a matrix whose rows are the entries of an axis."""
+    first = manipulation.transpose(weight, [dim, *(axis for axis in range(weight.ndim) if axis != dim)]) if dim else weight
+    return manipulation.reshape(first, [first.shape[0], -1])
+
+
+def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, times: int, epsilon: float) -> tuple[Tensor, Tensor]:
+    """The left and right vectors of the largest singular value, as near as `times` iterations come to them."""
+    for _ in range(times):
+        v = F.normalize(linalg.matmul(matrix, u, transpose_x=True), axis=0, epsilon=epsilon)
+        u = F.normalize(linalg.mv(matrix, v), axis=0, epsilon=epsilon)
+    return u, v

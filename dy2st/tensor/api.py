@@ -12,14 +12,17 @@ from . import (
     attribute,
     creation,
     derived,
+    later_methods,
     linalg,
     logic,
     manipulation,
     math,
+    picking,
     random,
     reduction,
     scaling,
     search,
+    statistics,
 )
 from .arranging import bucketize as bucketize
 from .arranging import diagonal as diagonal
@@ -192,6 +195,10 @@ from .math import subtract as subtract
 from .math import tan as tan
 from .math import tanh as tanh
 from .math import trunc as trunc
+from .picking import heaviside as heaviside
+from .picking import index_fill as index_fill
+from .picking import take as take
+from .picking import unfold as unfold
 from .random import bernoulli as bernoulli
 from .random import gaussian as gaussian
 from .random import get_rng_state as get_rng_state
@@ -236,6 +243,10 @@ from .search import nonzero as nonzero
 from .search import one_hot as one_hot
 from .search import sort as sort
 from .search import topk as topk
+from .statistics import bincount as bincount
+from .statistics import histogram as histogram
+from .statistics import mode as mode
+from .statistics import quantile as quantile
 from .tensor import Tensor
 
 _METHOD_NAMES: dict[Any, str] = {
@@ -255,6 +266,8 @@ _METHOD_NAMES: dict[Any, str] = {
     reduction: "sum mean max min amax amin prod all any logsumexp cumsum cumprod var std norm dist count_nonzero",
     search: "argmax argmin argsort sort topk nonzero masked_select masked_fill index_sample",
     random: "bernoulli multinomial",
+    picking: "heaviside index_fill take unfold fill_diagonal_",
+    statistics: "bincount histogram mode quantile",
 }
 
 METHODS: dict[str, Any] = {
@@ -264,6 +277,7 @@ METHODS: dict[str, Any] = {
     "tril": creation.tril,
     "triu": creation.triu,
     "unique": unique,
+    **later_methods.METHODS,
 }
 """What `operators.install` gives to `Tensor`."""
 

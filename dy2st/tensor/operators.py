@@ -16,19 +16,23 @@ from ..errors import DTypeError, ShapeError, StagedValueError, with_location
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from . import (
+    arranging,
     attribute,
     autograd,
     copies,
     creation,
+    derived,
     dispatch,
     indexing,
     linalg,
     logic,
     manipulation,
     math,
+    picking,
     printing,
     promotion,
     random,
+    reduction,
     scaling,
     search,
 )
@@ -400,7 +404,18 @@ INPLACE: dict[str, Callable[..., Tensor]] = {
     "tanh_": math.tanh,
     "masked_fill_": search.masked_fill,
     "scatter_": manipulation.scatter,
-}
+    "clamp_": scaling.clip,
+    "mod_": math.remainder,
+    "floor_mod_": math.remainder,
+    **{f"{function.__name__}_": function for function in (
+        math.abs, math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atanh, math.cos, math.cosh, math.erf, math.expm1,
+        math.floor_divide, math.lerp, math.log, math.log10, math.log1p, math.log2, math.neg, math.pow, math.sin,
+        math.sinh, math.square, math.tan, math.trunc, derived.frac, derived.hypot, derived.logit, derived.nan_to_num, linalg.addmm,
+        logic.bitwise_and, logic.bitwise_not, logic.bitwise_or, logic.bitwise_xor, reduction.cumprod, reduction.cumsum,
+        arranging.index_add, arranging.put_along_axis, picking.index_fill,
+        creation.tril, creation.triu, manipulation.flatten, manipulation.t, manipulation.transpose,
+    )},
+}  # fmt: skip
 
 
 def _hash(self: Tensor) -> int:

@@ -7,9 +7,9 @@ import pkgutil
 import pytest
 
 import dy2st
-from dy2st import alias, autograd, framework, metric, nn, optimizer, regularizer, tensor, unique_name
+from dy2st import alias, autograd, distribution, framework, metric, nn, optimizer, regularizer, tensor, unique_name
 
-PACKAGES = (tensor, nn, nn.functional, optimizer, framework)
+PACKAGES = (distribution, tensor, nn, nn.functional, nn.utils, optimizer, framework)
 MODULES = [
     f"{p.__name__}.{m.name}" for p in PACKAGES for m in pkgutil.iter_modules(p.__path__) if m.name != "signatures"
 ]
