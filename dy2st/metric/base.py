@@ -23,3 +23,7 @@ class Metric:
     def compute(self, *args: Any) -> Any:
         """What `update` takes, from the outputs and labels of a batch."""
         return args
+
+    def name(self) -> Any:
+        """The name of the value, or a list of names."""
+        raise NotImplementedError
