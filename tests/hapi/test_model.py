@@ -12,6 +12,7 @@ import dy2st as paddle
 from dy2st import callbacks, io, nn
 from dy2st.errors import AttributeValueError, StateDictError
 from dy2st.jit.steps import learning
+from dy2st.jit.steps.joined import JoinedStep
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(48, 6)).astype("float32"), RNG.integers(0, 3, (48, 1))
@@ -45,9 +46,17 @@ def test_fit_is_the_loop_one_writes(accumulate: int) -> None:
 
 def test_a_static_network_trains_as_in_eager_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "SHARE", 0.0)
+    joined, init = [], JoinedStep.__init__
+
+    def noting(self: Any, *args: Any, **kwargs: Any) -> None:
+        joined.append(self)
+        init(self, *args, **kwargs)
+
+    monkeypatch.setattr(JoinedStep, "__init__", noting)
     eager, static = made(metrics=paddle.metric.Accuracy()), made(static=True, metrics=paddle.metric.Accuracy())
     for model in (eager, static):
         model.fit(DATA, batch_size=8, epochs=2, shuffle=False, verbose=0)
+    assert joined  # the steps of `fit` are those of a loop that runs as one Program each
     np.testing.assert_allclose(weights(eager), weights(static), rtol=1e-4, atol=1e-5)
     a, b = (m.evaluate(DATA, batch_size=48, verbose=0) for m in (eager, static))
     assert a["acc"] == b["acc"]
