@@ -296,12 +296,14 @@ globals().update({_name: getattr(Tensor, _name) for _name in _IN_PLACE})
 
 if _TYPE_CHECKING:
     from . import autograd as autograd
+    from . import callbacks as callbacks
     from . import config as config
     from . import device as device
     from . import distributed as distributed
     from . import distribution as distribution
     from . import errors as errors
     from . import fluid as fluid
+    from . import hapi as hapi
     from . import incubate as incubate
     from . import inference as inference
     from . import io as io
@@ -315,14 +317,15 @@ if _TYPE_CHECKING:
     from . import version as version
     from . import vision as vision
     from .distributed.parallel import DataParallel as DataParallel
+    from .hapi import Model as Model
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
 _LAZY_MODULES = (
-    "autograd", "config", "device", "distributed", "distribution", "errors", "fluid", "incubate", "inference", "io", "jit", "linalg",
-    "metric", "profiler", "static", "sysconfig", "utils", "version", "vision",
+    "autograd", "callbacks", "config", "device", "distributed", "distribution", "errors", "fluid", "hapi", "incubate", "inference", "io",
+    "jit", "linalg", "metric", "profiler", "static", "sysconfig", "utils", "version", "vision",
 )  # fmt: skip
 _OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
-_LAZY_NAMES = {"DataParallel": "distributed", "enable_static": "static", "disable_static": "static"}
+_LAZY_NAMES = {"DataParallel": "distributed", "Model": "hapi", "enable_static": "static", "disable_static": "static"}
 
 
 def __getattr__(name: str) -> _Any:

@@ -63,7 +63,6 @@ _IN_NUMPY = "use NumPy outside of static functions; no gradient flows through th
 
 # the same -> what to write now. In-place methods, functions and methods of one name, and names of 1.x have rules (`_by_rule`).
 INSTEAD: dict[str, str] = {
-    "paddle.Model": "write the loop over a `paddle.io.DataLoader`, with the step in a function under `paddle.jit.to_static`",
     "paddle.amp": "leave it out: each tensor keeps its dtype",
     "paddle.batch": "use `paddle.io.DataLoader`",
     "paddle.callbacks": "call it in the training loop",

@@ -69,6 +69,8 @@ FRONT = {
     "linalg": {"tensor"},
     "io": {"errors", "tensor"},
     "metric": {"errors", "tensor"},
+    "hapi": {"errors", "framework", "io", "jit", "metric", "optimizer", "tensor", "utils"},
+    "callbacks": {"hapi"},
     "profiler": {"errors"},
     "autograd": {"errors", "tensor"},
     "device": {"errors", "framework"},

@@ -8,6 +8,10 @@ from ..errors import ShapeError
 from ..missing_names import explain_missing as _explain_missing
 from ..tensor import Tensor, logic, manipulation, reduction, search
 from ..tensor.promotion import as_tensor, cast
+from .base import Metric as Metric
+from .binary import Auc as Auc
+from .binary import Precision as Precision
+from .binary import Recall as Recall
 
 
 def accuracy(
@@ -36,26 +40,6 @@ def accuracy(
     _, best = search.topk(input, k)
     hits = reduction.any(logic.equal(best, cast(label, "int64")), axis=1)
     return reduction.mean(cast(hits, input.dtype))
-
-
-class Metric:
-    """Base of metrics that add up over batches: `compute`, `update`, `accumulate`, `reset`."""
-
-    def reset(self) -> None:
-        """Starts anew."""
-        raise NotImplementedError
-
-    def update(self, *args: Any) -> Any:
-        """Takes the results of a batch."""
-        raise NotImplementedError
-
-    def accumulate(self) -> Any:
-        """The value so far."""
-        raise NotImplementedError
-
-    def compute(self, *args: Any) -> Any:
-        """What `update` takes, from the outputs and labels of a batch."""
-        return args
 
 
 class Accuracy(Metric):

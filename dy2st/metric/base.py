@@ -1,0 +1,29 @@
+"""What all metrics have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Metric:
+    """Base of metrics that add up over batches: `compute`, `update`, `accumulate`, `reset`."""
+
+    def reset(self) -> None:
+        """Starts anew."""
+        raise NotImplementedError
+
+    def update(self, *args: Any) -> Any:
+        """Takes the results of a batch."""
+        raise NotImplementedError
+
+    def accumulate(self) -> Any:
+        """The value so far."""
+        raise NotImplementedError
+
+    def compute(self, *args: Any) -> Any:
+        """What `update` takes, from the outputs and labels of a batch."""
+        return args
+
+    def name(self) -> Any:
+        """The name of the value, or a list of names."""
+        raise NotImplementedError
