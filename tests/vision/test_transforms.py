@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageEnhance
 
 import dy2st as paddle
 from dy2st.errors import AttributeValueError, DTypeError
@@ -95,6 +95,35 @@ def test_gray():
     np.testing.assert_allclose(T.to_grayscale(tensor).numpy()[0], gray, atol=1)
 
 
+def test_colors_of_pil_images_are_those_of_pillow():
+    image = Image.fromarray(PIXELS)
+    for function, enhance in ((T.adjust_brightness, ImageEnhance.Brightness), (T.adjust_contrast, ImageEnhance.Contrast),
+                              (T.functional.adjust_saturation, ImageEnhance.Color)):  # fmt: skip
+        assert function(image, 1.5) == enhance(image).enhance(1.5)
+    red = Image.new("RGB", (1, 1), (255, 0, 0))
+    assert T.adjust_hue(red, 0.335).getpixel((0, 0)) == (0, 255, 0)
+    assert T.adjust_hue(red.convert("L"), 0.3).mode == "L"
+
+
+def test_colors_of_arrays_and_tensors():
+    np.testing.assert_array_equal(T.adjust_brightness(PIXELS, 5.0), np.minimum(PIXELS.astype(int) * 5, 255))
+    np.testing.assert_array_equal(T.adjust_contrast(PIXELS, 0.5), ((PIXELS.astype(int) - 74) * 0.5 + 74).astype(np.uint8))
+    values = np.float32([0.1, 0.5, 0.9]).reshape(3, 1, 1)
+    tensor = paddle.to_tensor(values)
+    gray = 0.2989 * 0.1 + 0.587 * 0.5 + 0.114 * 0.9
+    np.testing.assert_allclose(T.adjust_brightness(tensor, 1.5).numpy(), np.minimum(values * 1.5, 1), rtol=1e-6)
+    for function in (T.adjust_contrast, T.functional.adjust_saturation):
+        np.testing.assert_allclose(function(tensor, 0.5).numpy(), 0.5 * values + 0.5 * gray, rtol=1e-6)
+
+
+# by PaddlePaddle 3.3.1 from the seed
+def test_jitter():
+    random.seed(1)
+    out = [T.ColorJitter(0.4, 0.4, 0.4, 0.3)(Image.new("RGB", (1, 1), (200, 100, 50))).getpixel((0, 0)) for _ in range(3)]
+    assert out == [(206, 44, 128), (109, 166, 58), (157, 21, 85)]
+    assert T.ColorJitter()(PIXELS) is PIXELS
+
+
 # drawn by PaddlePaddle 3.3.1 from these seeds
 def test_random_numbers_are_those_of_paddle():
     image = np.arange(100, dtype=np.uint8).reshape(10, 10, 1)
@@ -134,6 +163,10 @@ def test_tuples_and_classes_of_yours():
     (lambda: T.RandomCrop(9)(PIXELS), AttributeValueError, "pad_if_needed"),
     (lambda: T.pad(PIXELS, (1, 2, 3)), AttributeValueError, "1, 2 or 4"),
     (lambda: T.RandomErasing(value=(1, 2)), AttributeValueError, "1 or 3"),
+    (lambda: T.adjust_hue(PIXELS, 0.1), AttributeValueError, "hues of PIL images"),
+    (lambda: T.HueTransform(0.7)(PIXELS), AttributeValueError, "between -0.5 and 0.5"),
+    (lambda: T.adjust_brightness(paddle.ones([3, 2, 2], "int32"), 2), DTypeError, "has floats"),
+    (lambda: T.BrightnessTransform((2, 1)), AttributeValueError, "the least and the largest"),
     (lambda: T.erase(Image.fromarray(PIXELS).convert("L"), 0, 0, 1, 1, 0), AttributeValueError, "the mode L"),
 ])  # fmt: skip
 def test_errors(call, error, text):
@@ -148,6 +181,6 @@ def test_without_pillow(monkeypatch):
         images.pillow()
 
 
-@pytest.mark.parametrize("name", ["functional", "transforms"])
+@pytest.mark.parametrize("name", ["geometry", "transforms"])
 def test_examples(name):
     assert doctest.testmod(sys.modules[f"dy2st.vision.transforms.{name}"]).failed == 0

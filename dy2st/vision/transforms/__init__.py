@@ -2,6 +2,14 @@
 
 from ...missing_names import explain_missing as _explain_missing
 from . import functional as functional
+from .color import BrightnessTransform as BrightnessTransform
+from .color import ColorJitter as ColorJitter
+from .color import ContrastTransform as ContrastTransform
+from .color import HueTransform as HueTransform
+from .color import SaturationTransform as SaturationTransform
+from .functional import adjust_brightness as adjust_brightness
+from .functional import adjust_contrast as adjust_contrast
+from .functional import adjust_hue as adjust_hue
 from .functional import center_crop as center_crop
 from .functional import crop as crop
 from .functional import erase as erase

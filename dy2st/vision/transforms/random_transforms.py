@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import tensor as ops
 from ...errors import AttributeValueError
-from . import functional as F
+from . import geometry as F
 from .images import kind, pair, size_of
 from .transforms import BaseTransform
 

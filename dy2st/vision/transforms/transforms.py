@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import AttributeValueError
-from . import functional as F
+from . import geometry as F
 from .images import borders, kind, pair
 
 
