@@ -78,7 +78,6 @@ INSTEAD: dict[str, str] = {
     "paddle.static.py_func": "use `paddle.custom_op`",
     "paddle.summary": "print the layer",
     "paddle.vision.datasets": "write a `paddle.io.Dataset` that reads the files",
-    "paddle.vision.transforms": "use NumPy in `__getitem__` of the data set",
     # of 1.x
     "paddle.fluid.DataFeeder": "use a dict of arrays as the `feed`",
     "paddle.fluid.dygraph.CosineDecay": "use `paddle.optimizer.lr.CosineAnnealingDecay`",

@@ -61,6 +61,7 @@ TESTS = {
     "dy2st/utils": "framework/test_framework.py::test_nested_structures",
     "dy2st/vision": "vision/test_models.py::test_names",
     "dy2st/vision/models": "vision/test_models.py::test_errors",
+    "dy2st/vision/transforms": "vision/test_transforms.py::test_tensors",
     "dy2st_runtime": "runtime/test_predictor.py::test_inputs_and_outputs",
     "dy2st_runtime/backward": "runtime/test_backward.py::test_a_broadcast_and_a_value_used_twice",
     "dy2st_runtime/codegen": "runtime/test_kernel_keys.py::test_a_kernel_on_elements_alone_is_one_for_all_shapes",

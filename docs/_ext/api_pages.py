@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from sphinx.application import Sphinx
 
 NAMESPACES = (
-    "dy2st.jit", "dy2st.nn", "dy2st.nn.functional", "dy2st.nn.initializer", "dy2st.optimizer", "dy2st.optimizer.lr",
+    "dy2st.jit", "dy2st.nn", "dy2st.nn.functional", "dy2st.nn.initializer", "dy2st.nn.utils", "dy2st.optimizer", "dy2st.optimizer.lr",
     "dy2st.regularizer", "dy2st", "dy2st.linalg", "dy2st.autograd", "dy2st.static", "dy2st.static.nn", "dy2st.io", "dy2st.metric",
-    "dy2st.vision.models", "dy2st.profiler", "dy2st.testing", "dy2st.errors", "dy2st.device", "dy2st.device.cuda",
+    "dy2st.vision.models", "dy2st.vision.transforms", "dy2st.distribution", "dy2st.hapi", "dy2st.callbacks", "dy2st.profiler", "dy2st.testing", "dy2st.errors", "dy2st.device", "dy2st.device.cuda",
     "dy2st.utils", "dy2st.utils.dlpack", "dy2st.utils.download", "dy2st.version", "dy2st.distributed", "dy2st.distributed.fleet",
     "dy2st.distributed.fleet.meta_parallel", "dy2st.distributed.sharding",
     "dy2st.distributed.communication.stream", "dy2st.inference", "dy2st.incubate", "dy2st.incubate.nn",
@@ -69,6 +69,12 @@ def entries() -> dict[str, list[Entry]]:
     return found
 
 
+def _is_another(namespace: str, name: str) -> bool:
+    """Whether the package has something else by this name, which is what annotations mean: `inference.Tensor` is no `Tensor`."""
+    package, module = importlib.import_module("dy2st"), importlib.import_module(namespace)
+    return hasattr(package, name) and getattr(package, name) is not getattr(module, name)
+
+
 def page(namespace: str, names: list[Entry]) -> str:
     """The source of a page."""
     lines = [namespace, "=" * len(namespace), "", f".. automodule:: {namespace}", "   :no-members:", ""]
@@ -81,7 +87,8 @@ def page(namespace: str, names: list[Entry]) -> str:
             lines += [title, "-" * len(title), "", f".. currentmodule:: {namespace}", "", ".. autosummary::", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in group), ""]
             for name in group:
-                lines += [f".. {directive}:: {namespace}.{name}", *(["   :members:"] if directive == "autoclass" else []), ""]
+                lines += [f".. {directive}:: {namespace}.{name}", *(["   :members:"] if directive == "autoclass" else [])]
+                lines += [*(["   :no-index:"] if _is_another(namespace, name) else []), ""]
     if others:
         lines += ["Described elsewhere", "-------------------", "", ".. list-table::", ""]
         for name, home in others:

@@ -1,7 +1,8 @@
-"""Models of images."""
+"""Models and transforms of images."""
 
 from ..missing_names import explain_missing as _explain_missing
 from . import models as models
+from . import transforms as transforms
 from .models import VGG as VGG
 from .models import LeNet as LeNet
 from .models import MobileNetV2 as MobileNetV2
