@@ -19,7 +19,8 @@ from sphinx.application import Sphinx
 NAMESPACES = (
     "dy2st.jit", "dy2st.nn", "dy2st.nn.functional", "dy2st.nn.initializer", "dy2st.nn.utils", "dy2st.optimizer", "dy2st.optimizer.lr",
     "dy2st.regularizer", "dy2st", "dy2st.linalg", "dy2st.autograd", "dy2st.static", "dy2st.static.nn", "dy2st.io", "dy2st.metric",
-    "dy2st.vision.models", "dy2st.vision.transforms", "dy2st.distribution", "dy2st.hapi", "dy2st.callbacks", "dy2st.profiler", "dy2st.testing", "dy2st.errors", "dy2st.device", "dy2st.device.cuda",
+    "dy2st.vision.models", "dy2st.vision.transforms", "dy2st.distribution", "dy2st.hapi", "dy2st.callbacks",
+    "dy2st.profiler", "dy2st.testing", "dy2st.errors", "dy2st.device", "dy2st.device.cuda",
     "dy2st.utils", "dy2st.utils.dlpack", "dy2st.utils.download", "dy2st.version", "dy2st.distributed", "dy2st.distributed.fleet",
     "dy2st.distributed.fleet.meta_parallel", "dy2st.distributed.sharding",
     "dy2st.distributed.communication.stream", "dy2st.inference", "dy2st.incubate", "dy2st.incubate.nn",
