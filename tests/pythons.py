@@ -1,8 +1,8 @@
 """The wheel, installed with each Python that is there, with some tests of each package: `make test-pythons`.
 
 `build` makes the source distribution, and the wheel from it: so what the one lacks, the other lacks too. Each Python gets a fresh virtual
-environment in `.venv-pythons` with the wheel and the tools for tests, and runs `tests/tiny.py` and an example of the README away from the
-checkout. The Python that this script runs with is left out where another one is there, as `make test` has it.
+environment in `.venv-pythons` with the wheel, its extra for pictures and the tools for tests. It runs `tests/tiny.py` and an example of
+the README away from the checkout. The Python that this script runs with is left out where another one is there, as `make test` has it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main(minors: Sequence[int]) -> int:
     wheel = built()
     for minor, python in others.items():
         print(f"Python 3.{minor}, {wheel.name}", flush=True)
-        try_wheel(environment(HOME / f"3.{minor}", python, wheel, *TOOLS), HOME / "cache")
+        try_wheel(environment(HOME / f"3.{minor}", python, f"{wheel}[vision]", *TOOLS), HOME / "cache")
     missing = [f"3.{minor}" for minor in minors if minor not in found]
     if missing:
         print(f"not on this machine, and not tried: Python {', '.join(missing)}")
