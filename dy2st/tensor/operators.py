@@ -433,8 +433,9 @@ def install(functions: dict[str, Any]) -> None:
         setattr(Tensor, f"__r{name}__", _operand(_reflected(function), name == "mul"))
     for name, compare in _COMPARE.items():
         setattr(Tensor, f"__{name}__", _operand(compare))
+    in_place = {function: _inplace(function) for function in INPLACE.values()}  # two names of one function are one method
     for name, function in INPLACE.items():
-        setattr(Tensor, name, _inplace(function))
+        setattr(Tensor, name, in_place[function])
     methods: dict[str, Any] = {
         "__neg__": _sign(math.neg), "__pos__": _sign(_itself), "__abs__": _sign(_absolute),
         "__invert__": _sign(logic.bitwise_not),

@@ -221,6 +221,7 @@ def test_threads_that_end_leave_one_watch_at_most() -> None:
     assert not watching.blocks
 
 
+@pytest.mark.filterwarnings("ignore:.*a static call takes")  # threads wait for each other, and a busy machine for all of them
 def test_threads_that_train_one_model_at_once() -> None:
     loop, errors = Loop(rate=0.001), []
 
