@@ -18,8 +18,13 @@ def run_script(path: str, arguments: Sequence[str]) -> None:
         Exception: what the script raises, SystemExit among them.
     """
     install_as_paddle()
+    run_as_main(path, arguments)
+
+
+def run_as_main(path: str, arguments: Sequence[str]) -> None:
+    """Runs a file as `__main__`, with its arguments in `sys.argv`, and the modules beside it to be found first."""
     sys.argv[:] = [path, *arguments]
-    sys.path[0] = os.path.dirname(os.path.abspath(path))  # where Python looks for the modules beside a script
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     runpy.run_path(path, run_name="__main__")
 
 

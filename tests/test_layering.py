@@ -78,7 +78,7 @@ FRONT = {
     "utils": {"errors", "jit", "nn", "optimizer", "tensor", "unique_name", "version"},
     "version": {"__version__", "tensor"},
     "sysconfig": {"errors"},
-    "distributed": {"errors", "framework", "jit", "nn", "tensor", "unique_name"},
+    "distributed": {"errors", "framework", "jit", "nn", "tensor", "unique_name", "unmodified"},
     "distribution": {"errors", "tensor"},
     "incubate": {"errors", "nn", "tensor"},
     "inference": {"errors", "framework", "tensor", "version"},

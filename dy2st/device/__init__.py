@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from dy2st_runtime.executor.cuda_devices import count_devices
-
 from ..framework.place import check_device
 from ..framework.place import get_device as get_device
 from ..framework.place import is_compiled_with_cuda as is_compiled_with_cuda
 from ..framework.place import set_device as set_device
 from ..missing_names import explain_missing as _explain_missing
 from . import cuda as cuda
+from .cuda import device_count as device_count
 from .streams import Event as Event
 from .streams import Stream as Stream
 from .streams import current_stream as current_stream
 from .streams import set_stream as set_stream
 from .streams import stream_guard as stream_guard
-
-
-def device_count() -> int:
-    """The number of GPUs that programs can run on; 0 without CUDA support."""
-    return count_devices()
 
 
 def synchronize(device: Any = None) -> None:
@@ -40,7 +34,7 @@ def get_all_device_type() -> list[str]:
 
 def get_available_device() -> list[str]:
     """The devices besides the CPU, such as ["gpu:0"]."""
-    return [f"gpu:{number}" for number in range(count_devices())]
+    return [f"gpu:{number}" for number in range(device_count())]
 
 
 def get_all_custom_device_type() -> list[str]:

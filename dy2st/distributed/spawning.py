@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import runpy
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
+from ..unmodified import run_as_main
 from .environment import check_world, require_one_process
 
 _NO_NUMBER = -1
@@ -72,9 +70,7 @@ def launch(argv: Sequence[str] | None = None) -> None:
         check_world(int(least) if least.isdecimal() else 1, name)
     for name in _LISTS:
         check_world(max(1, len([d for d in getattr(given, name[2:]).split(",") if d])), name)
-    sys.argv = [given.training_script, *given.training_script_args]
-    sys.path.insert(0, str(Path(given.training_script).resolve().parent))
-    runpy.run_path(given.training_script, run_name="__main__")
+    run_as_main(given.training_script, given.training_script_args)
 
 
 _COUNTS = ("--nnodes", "--nproc_per_node")

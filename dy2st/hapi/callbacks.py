@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import warnings
@@ -104,15 +105,11 @@ class ProgBarLogger(Callback):
 
     def _start(self, steps: int | None, title: str) -> None:
         self._steps = steps
-        if self.verbose == 1 and sys.stdout.isatty():
-            try:
-                from tqdm import tqdm
-            except ImportError:  # lines do as well
-                pass
-            else:
-                self._bar = tqdm(total=steps, desc=title, file=sys.stdout)
-                return
-        if self.verbose:
+        if self.verbose == 1 and sys.stdout.isatty() and importlib.util.find_spec("tqdm") is not None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=steps, desc=title, file=sys.stdout)
+        elif self.verbose:
             print(title)
 
     def _show(self, step: int, logs: Any) -> None:

@@ -29,7 +29,6 @@ class Tensor:
         self.name = info.name
         self._dtype, self._shape = info.dtype, [0]
         self._array: np.ndarray | None = None
-        self._lod: list[list[int]] = []
 
     def reshape(self, shape: Sequence[int] | int) -> None:
         """Says which shape the next value has. What `copy_from_cpu` gets has one of its own, so this is only for `shape()`."""
@@ -86,8 +85,8 @@ class Tensor:
         return data_type(self._dtype)
 
     def lod(self) -> list[list[int]]:
-        """What `set_lod` was given."""
-        return self._lod
+        """Levels of detail: none."""
+        return []
 
     def set_lod(self, lod: Iterable[Sequence[int]]) -> None:
         """Sets levels of detail.

@@ -10,15 +10,15 @@ class Metric:
 
     def reset(self) -> None:
         """Starts anew."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no reset()")
 
     def update(self, *args: Any) -> Any:
         """Takes the results of a batch."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no update()")
 
     def accumulate(self) -> Any:
         """The value so far."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no accumulate()")
 
     def compute(self, *args: Any) -> Any:
         """What `update` takes, from the outputs and labels of a batch."""
@@ -26,4 +26,4 @@ class Metric:
 
     def name(self) -> Any:
         """The name of the value, or a list of names."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no name()")

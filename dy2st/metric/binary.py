@@ -20,7 +20,19 @@ def _found_and_true(preds: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     return found == 1, true == 1
 
 
-class Precision(Metric):
+class _Named(Metric):
+    """A metric of one value, which has a name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.reset()
+
+    def name(self) -> str:
+        """The name of the value."""
+        return self._name
+
+
+class Precision(_Named):
     """The part of the samples said to be positive that are (`paddle.metric.Precision`).
 
     `update` takes the chances of being positive, [n, 1] or [n], which count from 0.5 on, and labels 0 or 1 of as many entries.
@@ -32,8 +44,7 @@ class Precision(Metric):
     """
 
     def __init__(self, name: str = "precision") -> None:
-        self._name = name
-        self.reset()
+        super().__init__(name)
 
     def reset(self) -> None:
         self.tp = self.fp = 0
@@ -51,12 +62,8 @@ class Precision(Metric):
     def accumulate(self) -> float:
         return self.tp / (self.tp + self.fp) if self.tp + self.fp else 0.0
 
-    def name(self) -> str:
-        """The name of the value."""
-        return self._name
 
-
-class Recall(Metric):
+class Recall(_Named):
     """The part of the positive samples that are said to be so (`paddle.metric.Recall`).
 
     `update` takes the chances of being positive, [n, 1] or [n], which count from 0.5 on, and labels 0 or 1 of as many entries.
@@ -68,8 +75,7 @@ class Recall(Metric):
     """
 
     def __init__(self, name: str = "recall") -> None:
-        self._name = name
-        self.reset()
+        super().__init__(name)
 
     def reset(self) -> None:
         self.tp = self.fn = 0
@@ -87,12 +93,8 @@ class Recall(Metric):
     def accumulate(self) -> float:
         return self.tp / (self.tp + self.fn) if self.tp + self.fn else 0.0
 
-    def name(self) -> str:
-        """The name of the value."""
-        return self._name
 
-
-class Auc(Metric):
+class Auc(_Named):
     """The area under the ROC curve, by the trapezoid rule over counts of scores in bins (`paddle.metric.Auc`).
 
     `update` takes the chances of both classes, [n, 2], of which the second counts, and labels 0 or 1 of n entries.
@@ -110,8 +112,8 @@ class Auc(Metric):
     def __init__(self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc") -> None:
         if curve != "ROC":
             raise AttributeValueError(f"Auc takes the curve 'ROC', got {curve!r}")
-        self._bins, self._name = num_thresholds, name
-        self.reset()
+        self._bins = num_thresholds
+        super().__init__(name)
 
     def reset(self) -> None:
         self._positive, self._negative = np.zeros(self._bins + 1), np.zeros(self._bins + 1)
@@ -139,7 +141,3 @@ class Auc(Metric):
             return 0.0
         heights = (positive + np.concatenate([[0.0], positive[:-1]])) / 2
         return float((heights * self._negative[::-1]).sum() / positive[-1] / negative[-1])
-
-    def name(self) -> str:
-        """The name of the value."""
-        return self._name

@@ -10,8 +10,7 @@ from dy2st.errors import DeviceError, ModeError
 
 
 def test_a_machine_without_gpus(monkeypatch):
-    for module in (device, device.cuda):
-        monkeypatch.setattr(module, "count_devices", lambda: 0)
+    monkeypatch.setattr(device.cuda, "count_devices", lambda: 0)
     monkeypatch.setattr(device, "is_compiled_with_cuda", lambda: False)
     assert device.device_count() == device.cuda.device_count() == 0
     assert device.get_all_device_type() == device.get_available_device() == device.get_all_custom_device_type() == []
@@ -31,8 +30,7 @@ def test_a_machine_without_gpus(monkeypatch):
 
 def test_a_machine_with_two(monkeypatch):
     made = device.cuda.CudaDevice("Some GPU", 9, 0, 1 << 30, 100)
-    for module in (device, device.cuda):
-        monkeypatch.setattr(module, "count_devices", lambda: 2)
+    monkeypatch.setattr(device.cuda, "count_devices", lambda: 2)
     monkeypatch.setattr(device.cuda, "describe_device", lambda number: made)
     assert device.get_available_device() == ["gpu:0", "gpu:1"]
     assert (device.cuda.get_device_name(1), device.cuda.get_device_capability(1)) == ("Some GPU", (9, 0))

@@ -6,7 +6,7 @@ Tensors have floats between 0 and 1, and 1 or 3 channels.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,60 +134,55 @@ def _interval(value: Any, name: str, center: float = 1, low: float = 0, high: fl
     return None if value[0] == value[1] == center else (value[0], value[1])
 
 
-class BrightnessTransform(BaseTransform):
+class _FactorTransform(BaseTransform):
+    """A function of an image and a factor, which is drawn."""
+
+    _adjust: Callable[[Any, float], Any]
+    _limits: dict[str, float] = {}  # of `_interval`
+
+    def __init__(self, value: float | Sequence[float], keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        self.value = _interval(value, type(self).__name__, **self._limits)
+
+    def _apply_image(self, image: Any) -> Any:
+        return image if self.value is None else self._adjust(image, random.uniform(*self.value))
+
+
+class BrightnessTransform(_FactorTransform):
     """`adjust_brightness` by a factor drawn between `1 - value` (at least 0) and `1 + value`, or between two numbers.
 
     Source: `paddle.vision.transforms.BrightnessTransform`.
     """
 
-    def __init__(self, value: float | Sequence[float], keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.value = _interval(value, "BrightnessTransform")
-
-    def _apply_image(self, image: Any) -> Any:
-        return image if self.value is None else adjust_brightness(image, random.uniform(*self.value))
+    _adjust = staticmethod(adjust_brightness)
 
 
-class ContrastTransform(BaseTransform):
+class ContrastTransform(_FactorTransform):
     """`adjust_contrast` by a factor drawn between `1 - value` (at least 0) and `1 + value`.
 
     Source: `paddle.vision.transforms.ContrastTransform`.
     """
 
-    def __init__(self, value: float, keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.value = _interval(value, "ContrastTransform")
-
-    def _apply_image(self, image: Any) -> Any:
-        return image if self.value is None else adjust_contrast(image, random.uniform(*self.value))
+    _adjust = staticmethod(adjust_contrast)
 
 
-class SaturationTransform(BaseTransform):
+class SaturationTransform(_FactorTransform):
     """`adjust_saturation` by a factor drawn between `1 - value` (at least 0) and `1 + value`, or between two numbers.
 
     Source: `paddle.vision.transforms.SaturationTransform`.
     """
 
-    def __init__(self, value: float | Sequence[float], keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.value = _interval(value, "SaturationTransform")
-
-    def _apply_image(self, image: Any) -> Any:
-        return image if self.value is None else adjust_saturation(image, random.uniform(*self.value))
+    _adjust = staticmethod(adjust_saturation)
 
 
-class HueTransform(BaseTransform):
+class HueTransform(_FactorTransform):
     """`adjust_hue` by a factor drawn between `-value` and `value`, or between two numbers from -0.5 to 0.5.
 
     Source: `paddle.vision.transforms.HueTransform`.
     """
 
-    def __init__(self, value: float | Sequence[float], keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.value = _interval(value, "HueTransform", center=0, low=-0.5, high=0.5)
-
-    def _apply_image(self, image: Any) -> Any:
-        return image if self.value is None else adjust_hue(image, random.uniform(*self.value))
+    _adjust = staticmethod(adjust_hue)
+    _limits = {"center": 0, "low": -0.5, "high": 0.5}
 
 
 class ColorJitter(BaseTransform):

@@ -14,7 +14,7 @@ from ...tensor import Tensor
 from .images import borders, is_pil, kind, pair, pillow, size_of
 from .resampling import resized
 
-_NUMPY_MODES = {"constant": "constant", "edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
+_MODES = ("constant", "edge", "reflect", "symmetric")
 _GRAY = (0.2989, 0.587, 0.114)  # of red, green and blue, in tensors
 
 
@@ -194,8 +194,8 @@ def pad(img: Any, padding: int | Sequence[int], fill: Any = 0, padding_mode: str
 
     Source: `paddle.vision.transforms.pad`.
     """
-    if padding_mode not in _NUMPY_MODES:
-        raise AttributeValueError(f"pad: padding_mode={padding_mode!r} is none of {', '.join(_NUMPY_MODES)}")
+    if padding_mode not in _MODES:
+        raise AttributeValueError(f"pad: padding_mode={padding_mode!r} is none of {', '.join(_MODES)}")
     left, top, right, bottom = borders(padding, "pad")
     which = kind(img, "pad")
     if which == "tensor":

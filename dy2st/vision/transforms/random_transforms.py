@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,28 +105,30 @@ def _check_probability(prob: float, name: str) -> None:
         raise AttributeValueError(f"{name}: prob is between 0 and 1, not {prob!r}")
 
 
-class RandomHorizontalFlip(BaseTransform):
+class _RandomFlip(BaseTransform):
+    """A flip, with a probability."""
+
+    _flip: Callable[[Any], Any]
+
+    def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        _check_probability(prob, type(self).__name__)
+        self.prob = prob
+
+    def _apply_image(self, image: Any) -> Any:
+        return self._flip(image) if random.random() < self.prob else image
+
+
+class RandomHorizontalFlip(_RandomFlip):
     """`hflip` with a probability. Source: `paddle.vision.transforms.RandomHorizontalFlip`."""
 
-    def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        _check_probability(prob, "RandomHorizontalFlip")
-        self.prob = prob
-
-    def _apply_image(self, image: Any) -> Any:
-        return F.hflip(image) if random.random() < self.prob else image
+    _flip = staticmethod(F.hflip)
 
 
-class RandomVerticalFlip(BaseTransform):
+class RandomVerticalFlip(_RandomFlip):
     """`vflip` with a probability. Source: `paddle.vision.transforms.RandomVerticalFlip`."""
 
-    def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        _check_probability(prob, "RandomVerticalFlip")
-        self.prob = prob
-
-    def _apply_image(self, image: Any) -> Any:
-        return F.vflip(image) if random.random() < self.prob else image
+    _flip = staticmethod(F.vflip)
 
 
 class RandomErasing(BaseTransform):

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....nn import Layer
+from ....nn import Embedding, Layer, Linear
 from ....nn import functional as F
 from ....tensor import Tensor
 from ...environment import Group, require_one_process
 
 
-class _ParallelLinear(Layer):
-    """x @ weight + bias: [..., in_features] → [..., out_features]."""
-
-    def __init__(self, in_features: int, out_features: int, weight_attr: Any, has_bias: bool | None) -> None:
-        require_one_process()
-        super().__init__()
-        self.weight = self.create_parameter([in_features, out_features], weight_attr)
-        self.bias = self.create_parameter([out_features], is_bias=True) if has_bias else None
-
-    def forward(self, x: Any) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
-
-
-class ColumnParallelLinear(_ParallelLinear):
+class ColumnParallelLinear(Linear):
     """x @ weight + bias, with the columns of the weight divided: `nn.Linear` in one process.
 
     Args:
@@ -42,10 +29,11 @@ class ColumnParallelLinear(_ParallelLinear):
     def __init__(self, in_features: int, out_features: int, weight_attr: Any = None, has_bias: bool | None = None,
                  gather_output: bool = True, fuse_matmul_bias: bool = False, mp_group: Group | None = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__(in_features, out_features, weight_attr, has_bias)
+        require_one_process()
+        super().__init__(in_features, out_features, weight_attr, None if has_bias else False)
 
 
-class RowParallelLinear(_ParallelLinear):
+class RowParallelLinear(Linear):
     """x @ weight + bias, with the rows of the weight divided: `nn.Linear` in one process.
 
     Args:
@@ -61,10 +49,11 @@ class RowParallelLinear(_ParallelLinear):
     def __init__(self, in_features: int, out_features: int, weight_attr: Any = None, has_bias: bool = True,
                  input_is_parallel: bool = False, fuse_matmul_bias: bool = False, mp_group: Group | None = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__(in_features, out_features, weight_attr, has_bias)
+        require_one_process()
+        super().__init__(in_features, out_features, weight_attr, None if has_bias else False)
 
 
-class VocabParallelEmbedding(Layer):
+class VocabParallelEmbedding(Embedding):
     """Rows of a table, which are divided: `nn.Embedding` in one process. Integers [...] → [..., embedding_dim].
 
     Args:
@@ -79,11 +68,7 @@ class VocabParallelEmbedding(Layer):
     def __init__(self, num_embeddings: int, embedding_dim: int, weight_attr: Any = None, mp_group: Group | None = None,
                  name: str | None = None) -> None:  # fmt: skip
         require_one_process()
-        super().__init__()
-        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
-
-    def forward(self, x: Any) -> Tensor:
-        return F.embedding(x, self.weight)
+        super().__init__(num_embeddings, embedding_dim, weight_attr=weight_attr)
 
 
 class ParallelCrossEntropy(Layer):
